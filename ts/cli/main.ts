@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// The command `cpersona-native`. Without arguments it is an MCP server on stdio, and then loads nothing else.
+
+import { describeError, MemoryError } from "../errors.js";
+
+async function main(args: readonly string[]): Promise<void> {
+  if (args.length === 0) {
+    const { serve } = await import("./commands/serve.js");
+    return serve();
+  }
+  const { runCommand } = await import("./args.js");
+  return runCommand(args);
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  const text = error instanceof MemoryError ? error.message : describeError(error);
+  process.stderr.write(`cpersona-native: ${text}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,195 @@
+// The only reader of the environment: variables -> one frozen, typed Config. A bad value warns and falls
+// back to the default; only a value that nothing can replace stops the start.
+
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import envPaths from "env-paths";
+import { invalidArgument, MemoryError } from "./errors.js";
+import type { LogLevel } from "./log.js";
+import { type Environment, SettingReader } from "./setting-reader.js";
+
+export type RecallMode = "rrf" | "rsf" | "cascade";
+export type EmbeddingMode = "static" | "http" | "none";
+
+export interface DatabaseConfig {
+  /** `CPERSONA_DB_PATH`; default `memory.db` in the user's data directory of the platform */
+  readonly path: string;
+  /** `CPERSONA_SQLITE_DRIVER`: `auto` (default), `better-sqlite3`, `node:sqlite` */
+  readonly driver: "auto" | "better-sqlite3" | "node:sqlite";
+  /** `CPERSONA_SYNCHRONOUS`: `NORMAL` (default) survives a killed process, `FULL` a power cut too */
+  readonly synchronous: "NORMAL" | "FULL";
+  /** `CPERSONA_BUSY_TIMEOUT_MS`: how long a write waits for another process, default 5000 */
+  readonly busyTimeoutMs: number;
+}
+
+export interface NativeConfig {
+  /** `CPERSONA_NATIVE`: `auto` (default), `off` (TypeScript only), `required` (stop without the addon) */
+  readonly mode: "auto" | "off" | "required";
+  /** `CPERSONA_SIMD`: `auto` (default), `avx512`, `avx2`, `neon`, `scalar` */
+  readonly simd: "auto" | "avx512" | "avx2" | "neon" | "scalar";
+}
+
+export interface EmbeddingConfig {
+  /** `CPERSONA_EMBEDDING_MODE`, alias `EMBEDDING_MODE`: `static` (default, inside the package), `http`, `none` */
+  readonly mode: EmbeddingMode;
+  /** `CPERSONA_EMBEDDING_URL`, alias `EMBEDDING_HTTP_URL`: the `/embed` endpoint of mode `http` */
+  readonly url: string;
+  /** `CPERSONA_EMBEDDING_MODEL`, alias `EMBEDDING_MODEL`: label of the model where the server names none */
+  readonly model: string;
+  /** `CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS`: longest wait on the recall path, default 2000 */
+  readonly queryTimeoutMs: number;
+  /** `CPERSONA_EMBEDDING_TIMEOUT_SECS`: longest wait when storing, default 30 s */
+  readonly documentTimeoutMs: number;
+  /** `CPERSONA_EMBEDDING_CACHE_SIZE`: query vectors kept, default 256, 0 keeps none */
+  readonly cacheSize: number;
+  /** `CPERSONA_EMBEDDING_CACHE_TTL`: how long a query vector is kept, default 300 s */
+  readonly cacheTtlMs: number;
+  /** the token table of the embedded default */
+  readonly staticTablePath: string;
+  /** `CPERSONA_EMBEDDING_WEIGHT`: share of the vector lists in the fusion; null takes the embedder's own */
+  readonly fusionWeight: number | null;
+}
+
+export interface RecallConfig {
+  /** `CPERSONA_RECALL_MODE`: `rrf` (default), `rsf`, `cascade` */
+  readonly mode: RecallMode;
+  /** `CPERSONA_MAX_MEMORIES`: vector scan window, newest rows, memories and episodes each, default 10000 */
+  readonly window: number;
+  /** `CPERSONA_VECTOR_REACH`: rows behind the window that form the far list, default 0 */
+  readonly reach: number;
+  /** `CPERSONA_VECTOR_FAR_LIMIT`: most rows of the far list, default 0 = the response's limit */
+  readonly farLimit: number;
+  /** `CPERSONA_RECALL_DEPTH_FLOOR`: least rows each list hands to the fusion, default 0 = the response's limit */
+  readonly depthFloor: number;
+  /** `CPERSONA_RRF_K`: constant of reciprocal rank fusion, default 10 */
+  readonly rrfK: number;
+  /** `CPERSONA_VECTOR_MIN_SIMILARITY`: calibrated cosine of a hit by meaning alone, default 0.3 */
+  readonly minSimilarity: number;
+}
+
+export interface LimitsConfig {
+  /** `CPERSONA_MAX_CONTENT_LENGTH`: characters of a memory or an episode summary, default 16000 */
+  readonly contentChars: number;
+  /** `CPERSONA_MAX_METADATA_LENGTH`: characters of serialised source and metadata each, default 8000 */
+  readonly metadataChars: number;
+  /** `CPERSONA_FUTURE_TIMESTAMP_SKEW_SECONDS`: how far ahead a timestamp may be, default 300 */
+  readonly futureSkewMs: number;
+  /** `CPERSONA_FUTURE_TIMESTAMP_MODE`: `warn` (default) notes it, `reject` refuses it, `off` is silent */
+  readonly futureMode: "warn" | "reject" | "off";
+}
+
+export interface ResponseConfig {
+  /** `CPERSONA_RECALL_PREVIEW_CHARS`: longest content in a recall answer, default 500, 0 shows everything */
+  readonly previewChars: number;
+}
+
+export interface Config {
+  readonly database: DatabaseConfig;
+  readonly native: NativeConfig;
+  readonly embedding: EmbeddingConfig;
+  readonly recall: RecallConfig;
+  readonly limits: LimitsConfig;
+  readonly response: ResponseConfig;
+  /** `CPERSONA_AGENT_ID`: who is asking when a call does not say, default `default` */
+  readonly agentId: string;
+  /** `CPERSONA_PROJECT_ID`: default project of writes and reads; null when unset */
+  readonly projectId: string | null;
+  /** `CPERSONA_LOG_LEVEL`: `error`, `warn` (default), `info`, `debug` */
+  readonly logLevel: LogLevel;
+  /** what was wrong with the environment, a line each */
+  readonly warnings: readonly string[];
+}
+
+/** Assets lie beside `dist/` in the package and beside `ts/` in a checkout. */
+const ASSETS = fileURLToPath(new URL("../assets/", import.meta.url));
+
+/**
+ * Reads the settings. Throws `invalid_setting` for an unknown embedding mode, for mode `http` without a
+ * URL, and for an agent or project name over 256 characters.
+ */
+export function readConfig(environment: Environment = process.env): Config {
+  const read = new SettingReader(environment);
+  const config: Config = {
+    database: {
+      path: read.text("CPERSONA_DB_PATH") ?? defaultDatabasePath(),
+      driver: read.choice("CPERSONA_SQLITE_DRIVER", ["auto", "better-sqlite3", "node:sqlite"], "auto"),
+      synchronous:
+        read.choice("CPERSONA_SYNCHRONOUS", ["normal", "full"], "normal") === "full" ? "FULL" : "NORMAL",
+      busyTimeoutMs: read.integer("CPERSONA_BUSY_TIMEOUT_MS", { fallback: 5000, min: 0, max: 600_000 }),
+    },
+    native: {
+      mode: read.choice("CPERSONA_NATIVE", ["auto", "off", "required"], "auto"),
+      simd: read.choice("CPERSONA_SIMD", ["auto", "avx512", "avx2", "neon", "scalar"], "auto"),
+    },
+    embedding: readEmbedding(read),
+    recall: {
+      mode: read.choice("CPERSONA_RECALL_MODE", ["rrf", "rsf", "cascade"], "rrf"),
+      window: read.integer("CPERSONA_MAX_MEMORIES", { fallback: 10_000, min: 1 }),
+      reach: read.integer("CPERSONA_VECTOR_REACH", { fallback: 0, min: 0 }),
+      farLimit: read.integer("CPERSONA_VECTOR_FAR_LIMIT", { fallback: 0, min: 0 }),
+      depthFloor: read.integer("CPERSONA_RECALL_DEPTH_FLOOR", { fallback: 0, min: 0 }),
+      rrfK: read.integer("CPERSONA_RRF_K", { fallback: 10, min: 1 }),
+      minSimilarity: read.number("CPERSONA_VECTOR_MIN_SIMILARITY", { fallback: 0.3, min: -1, max: 1 }),
+    },
+    limits: {
+      contentChars: read.integer("CPERSONA_MAX_CONTENT_LENGTH", { fallback: 16_000, min: 1 }),
+      metadataChars: read.integer("CPERSONA_MAX_METADATA_LENGTH", { fallback: 8000, min: 2 }),
+      futureSkewMs: read.integer("CPERSONA_FUTURE_TIMESTAMP_SKEW_SECONDS", { fallback: 300, min: 0 }) * 1000,
+      futureMode: read.choice("CPERSONA_FUTURE_TIMESTAMP_MODE", ["warn", "reject", "off"], "warn"),
+    },
+    response: { previewChars: read.integer("CPERSONA_RECALL_PREVIEW_CHARS", { fallback: 500, min: 0 }) },
+    agentId: shortName(read, "CPERSONA_AGENT_ID") ?? "default",
+    projectId: shortName(read, "CPERSONA_PROJECT_ID"),
+    logLevel: read.choice("CPERSONA_LOG_LEVEL", ["error", "warn", "info", "debug"], "warn"),
+    warnings: read.warnings,
+  };
+  return Object.freeze(config);
+}
+
+function readEmbedding(read: SettingReader): EmbeddingConfig {
+  const mode = (read.text("CPERSONA_EMBEDDING_MODE", "EMBEDDING_MODE") ?? "static").trim().toLowerCase();
+  if (mode !== "static" && mode !== "http" && mode !== "none") {
+    throw new MemoryError("invalid_setting", "CPERSONA_EMBEDDING_MODE must be static, http or none", {
+      field: "CPERSONA_EMBEDDING_MODE",
+    });
+  }
+  const url = read.text("CPERSONA_EMBEDDING_URL", "EMBEDDING_HTTP_URL") ?? "";
+  if (mode === "http" && !(/^https?:/.test(url) && URL.canParse(url))) {
+    throw new MemoryError(
+      "invalid_setting",
+      "CPERSONA_EMBEDDING_URL must be an http or https URL in mode http",
+      {
+        field: "CPERSONA_EMBEDDING_URL",
+      },
+    );
+  }
+  const weight = read.text("CPERSONA_EMBEDDING_WEIGHT");
+  return {
+    mode,
+    url,
+    model: read.text("CPERSONA_EMBEDDING_MODEL", "EMBEDDING_MODEL") ?? "",
+    queryTimeoutMs: read.integer("CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS", { fallback: 2000, min: 1 }),
+    documentTimeoutMs: read.integer("CPERSONA_EMBEDDING_TIMEOUT_SECS", { fallback: 30, min: 1 }) * 1000,
+    cacheSize: read.integer("CPERSONA_EMBEDDING_CACHE_SIZE", { fallback: 256, min: 0 }),
+    cacheTtlMs: read.integer("CPERSONA_EMBEDDING_CACHE_TTL", { fallback: 300, min: 0 }) * 1000,
+    staticTablePath: join(ASSETS, "static-multilingual", "static.ste"),
+    fusionWeight:
+      weight === undefined
+        ? null
+        : read.number("CPERSONA_EMBEDDING_WEIGHT", { fallback: 1, min: 0, max: 10 }),
+  };
+}
+
+function defaultDatabasePath(): string {
+  return join(envPaths("cpersona-native", { suffix: "" }).data, "memory.db");
+}
+
+const MAX_NAME_CHARS = 256;
+
+function shortName(read: SettingReader, name: string): string | null {
+  const value = read.text(name);
+  if (value === undefined) return null;
+  if (value.length > MAX_NAME_CHARS)
+    throw invalidArgument(name, `must have at most ${MAX_NAME_CHARS} characters`);
+  return value;
+}

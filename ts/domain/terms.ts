@@ -1,0 +1,173 @@
+// Text -> search terms: one tokenisation for what is indexed and for what is asked.
+// Latin words are folded and stemmed, identifiers give their parts and themselves, scripts that write no
+// spaces give bigrams. FTS5 then only splits at blanks.
+
+import { stemmer } from "stemmer";
+
+/** One term of a text. */
+export interface Term {
+  /** as it stands in the words index; holds no blank */
+  readonly text: string;
+  /** false for function words and particles, which alone never make a keyword hit */
+  readonly content: boolean;
+}
+
+const SPACELESS =
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}ー々〆〇";
+const RUN = new RegExp(
+  `(?<spaceless>[${SPACELESS}]+)|(?<hangul>\\p{Script=Hangul}+)|(?<word>[[\\p{L}\\p{N}\\p{M}_]--[${SPACELESS}\\p{Script=Hangul}]]+(?:[.\\-\\/:@#'’+&\\\\]+[[\\p{L}\\p{N}\\p{M}_]--[${SPACELESS}\\p{Script=Hangul}]]+)*(?:\\+\\+|#)?)`,
+  "gv",
+);
+
+/** Longer runs are keys, hashes or noise; FTS5 stems and stores nothing useful beyond this. */
+const MAX_TERM_CHARS = 64;
+
+/** NFKC: half-width kana, full-width letters and compatibility forms become the ordinary ones. */
+export function normaliseText(text: string): string {
+  return text.normalize("NFKC");
+}
+
+/** Lower case (full Unicode mapping) and accents off Latin letters, on NFKC text. */
+function foldWord(word: string): string {
+  const lower = word.toLowerCase();
+  if (/^[\x20-\x7e]*$/.test(lower)) return lower;
+  return lower
+    .replace(/[\u00c0-\u024f\u1e00-\u1eff]/g, (c) => c.normalize("NFD").replace(/\p{Mn}+/gu, ""))
+    .replace(/([a-z])\p{Mn}+/gu, "$1");
+}
+
+/** The text as the substring index holds it. */
+export function foldText(text: string): string {
+  return foldWord(normaliseText(text));
+}
+
+/** All terms of a stored text, repeated as often as they occur (frequency counts in BM25). */
+export function indexTerms(text: string): string[] {
+  const out: string[] = [];
+  for (const run of runs(text)) {
+    if (run.kind === "word") for (const term of wordTerms(run.text)) out.push(term.text);
+    else out.push(...bigrams(run.text, true));
+  }
+  return out;
+}
+
+/** The distinct terms of a query, in order. A lone character asks for a prefix, see `isPrefixTerm`. */
+export function queryTerms(query: string): Term[] {
+  const seen = new Map<string, Term>();
+  const add = (term: Term): void => {
+    const known = seen.get(term.text);
+    if (known === undefined || (term.content && !known.content)) seen.set(term.text, term);
+  };
+  for (const run of runs(query)) {
+    if (run.kind === "word") for (const term of wordTerms(run.text)) add(term);
+    else for (const gram of bigrams(run.text, false)) add({ text: gram, content: isContentGram(gram) });
+  }
+  return [...seen.values()];
+}
+
+/** A single character of a spaceless script stands for every term that starts with it. */
+export function isPrefixTerm(term: string): boolean {
+  return new RegExp(`^[${SPACELESS}\\p{Script=Hangul}]$`, "u").test(term);
+}
+
+/**
+ * Folded stretches of a query that may occur inside longer words: what the substring index is asked for.
+ * At least three characters each, or the trigram index cannot hold them.
+ */
+export function substringTerms(query: string): string[] {
+  const seen = new Set<string>();
+  for (const run of runs(query)) {
+    const folded = foldWord(run.text);
+    if (Array.from(folded).length >= 3 && !FUNCTION_WORDS.has(folded)) seen.add(folded);
+  }
+  return [...seen];
+}
+
+interface Run {
+  readonly kind: "word" | "spaceless";
+  readonly text: string;
+}
+
+function* runs(text: string): Generator<Run> {
+  for (const match of normaliseText(text).matchAll(RUN)) {
+    const word = match.groups?.["word"];
+    yield word === undefined ? { kind: "spaceless", text: match[0] } : { kind: "word", text: word };
+  }
+}
+
+/**
+ * Adjacent pairs. The stored form also keeps the last character alone, so that a prefix search for one
+ * character finds it at the end of a run too.
+ */
+function bigrams(run: string, stored: boolean): string[] {
+  const chars = Array.from(run);
+  const out: string[] = [];
+  for (let i = 0; i + 1 < chars.length; i++) out.push(`${chars[i]}${chars[i + 1]}`);
+  const last = chars[chars.length - 1];
+  if (last !== undefined && (stored || chars.length === 1)) out.push(last);
+  return out;
+}
+
+const PARTICLES = new Set("はがをにのともでへやかねよな");
+const HIRAGANA = /^\p{Script=Hiragana}$/u;
+
+/** A pair counts as a word when it is no mere particle joint: 東京, 晴れ, サー; not は晴, です, 気は. */
+function isContentGram(gram: string): boolean {
+  const [first = "", second = ""] = Array.from(gram);
+  if (!HIRAGANA.test(first)) return !PARTICLES.has(second);
+  return (
+    HIRAGANA.test(second) && !FUNCTION_GRAMS.has(gram) && !PARTICLES.has(first) && !PARTICLES.has(second)
+  );
+}
+
+const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+|[\p{L}\p{M}]+/gu;
+
+/** Terms of one run of letters, digits and connectors: its parts stemmed, and the whole when it has several. */
+function wordTerms(run: string): Term[] {
+  const out: Term[] = [];
+  const pieces = run.split(/[.\-/:@#'’+&\\_]+/).filter((piece) => piece !== "");
+  for (const [i, piece] of pieces.entries()) {
+    if (i > 0 && isContraction(run, piece)) continue;
+    const folded = foldWord(piece);
+    out.push(wordTerm(folded));
+    const parts = piece.match(PART) ?? [];
+    if (parts.length > 1) for (const part of parts) if (part.length > 1) out.push(wordTerm(foldWord(part)));
+  }
+  const whole = foldWord(run);
+  if (whole !== pieces.map(foldWord).join("") && !/['’]/.test(whole))
+    out.push({ text: clip(whole), content: true });
+  return out;
+}
+
+/** The tail of don't, Kei's, we've: it carries no meaning of its own. */
+function isContraction(run: string, piece: string): boolean {
+  return /['’]/.test(run) && /^(?:s|t|d|m|ll|re|ve)$/i.test(piece);
+}
+
+function wordTerm(folded: string): Term {
+  const content = !FUNCTION_WORDS.has(folded);
+  const text = /^[a-z]{3,}$/.test(folded) ? stemmer(folded) : folded;
+  return { text: clip(text), content };
+}
+
+function clip(text: string): string {
+  return text.length <= MAX_TERM_CHARS ? text : Array.from(text).slice(0, MAX_TERM_CHARS).join("");
+}
+
+const FUNCTION_WORDS = new Set(
+  `a about after again all also am an and any are as at be because been before being both but by can could did do
+  does doing don down during each few for from further get got had has have having he her here hers him his how i if
+  in into is isn it its itself just let ll may me might more most must my myself no nor not now of off on once only
+  or other our ours out over own please re same shall she should so some such than that the their theirs them then
+  there these they this those through to too under until up us ve very was we were what when where which while who
+  whom whose why will with would you your yours`.split(/\s+/),
+);
+
+const FUNCTION_GRAMS = new Set(
+  `です ます した して する され いる いた ある あっ った って いっ こと ころ これ それ あれ どれ この その あの どの ここ そこ
+  どこ なに なん ない なか なる なっ なり なら から まで まし せん ため よう もの ので のに とき だっ だけ など ほど くら ぐら
+  いつ だれ どう そう こう ああ どん そん こん でし でき てい てる ても くだ ださ さい しま しょ しょう ょう られ れる れた れて
+  おり おい いて いう たい たち たり たら ただ また まだ もう もし しか かし けど けれ れど ます すか ませ`.split(
+    /\s+/,
+  ),
+);

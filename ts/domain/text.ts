@@ -1,0 +1,85 @@
+// Caps and cleaning of stored text. A character is a Unicode code point, in every count and cut.
+
+/** Number of code points. */
+export function countChars(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff && i + 1 < text.length) {
+      count--;
+      i++;
+    }
+  }
+  return count;
+}
+
+/** The first `maxChars` code points. Expects well-formed text. */
+export function cutChars(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  let units = 0;
+  for (let chars = 0; chars < maxChars && units < text.length; chars++) {
+    const unit = text.charCodeAt(units);
+    units += unit >= 0xd800 && unit <= 0xdbff ? 2 : 1;
+  }
+  return text.slice(0, units);
+}
+
+/** Why a text cannot be stored as it is, as a rule to put behind the field's name; null when it can. */
+export function textDefect(text: string): string | null {
+  if (!text.isWellFormed()) return "must not contain a lone surrogate";
+  return text.includes("\0") ? "must not contain NUL" : null;
+}
+
+/** The same for the strings inside serialised JSON, where both defects are written as escapes. */
+export function jsonDefect(json: string): string | null {
+  if (/(?<!\\)(?:\\\\)*\\ud[89a-f]/i.test(json)) return "must not contain a lone surrogate";
+  return /(?<!\\)(?:\\\\)*\\u0000/.test(json) ? "must not contain NUL" : null;
+}
+
+const ANNOTATION_START = "[Memory from ";
+
+/**
+ * Removes `[Memory from …]` and the white space behind it, also where removing one completes another.
+ * One pass over the text: an adversarial nesting must not cost quadratic time.
+ */
+function removeAnnotations(text: string): string {
+  if (!text.includes(ANNOTATION_START)) return text;
+  const kept: string[] = [];
+  let open = -1;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charAt(i);
+    if (unit === "]" && open >= 0) {
+      kept.length = open;
+      open = -1;
+      while (/\s/.test(text.charAt(i + 1))) i++;
+      continue;
+    }
+    kept.push(unit);
+    if (open < 0 && unit === " " && endsWith(kept, ANNOTATION_START))
+      open = kept.length - ANNOTATION_START.length;
+  }
+  return kept.join("");
+}
+
+function endsWith(units: readonly string[], ending: string): boolean {
+  const from = units.length - ending.length;
+  for (let i = ending.length - 1; i >= 0; i--) if (units[from + i] !== ending.charAt(i)) return false;
+  return true;
+}
+
+export interface CleanText {
+  readonly text: string;
+  readonly truncated: boolean;
+}
+
+/** The documented cleaning before anything is stored: annotations out, trimmed, cut to `maxChars`. */
+export function cleanText(raw: string, maxChars: number): CleanText {
+  const text = removeAnnotations(raw).trim();
+  if (text.length <= maxChars || countChars(text) <= maxChars) return { text, truncated: false };
+  return { text: cutChars(text, maxChars).trimEnd(), truncated: true };
+}
+
+/** Trimmed and lower-cased: the form in which texts are compared for exclusion. */
+export function foldCase(text: string): string {
+  return text.trim().toLowerCase();
+}

@@ -1,0 +1,120 @@
+// One POST of JSON to a backend, with a time limit over the whole exchange and a size limit on the answer.
+// Errors name what happened, never where: addresses can hold passwords and keys.
+
+import { EmbeddingError } from "./failure.js";
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** 4xx codes that mean "later", not "wrong". */
+const PASSING_STATUS = new Set([408, 425, 429]);
+
+export interface Endpoint {
+  /** without user, password and fragment */
+  readonly address: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Splits user and password off a URL into a Basic header: `fetch` refuses them in the address, with an error
+ * that quotes it. Null when it is not an http or https URL.
+ */
+export function parseEndpoint(url: string): Endpoint | null {
+  if (!URL.canParse(url)) return null;
+  const parsed = new URL(url);
+  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return null;
+  const type = { "content-type": "application/json" };
+  const { username, password } = parsed;
+  const pair = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64");
+  const headers = username + password === "" ? type : { ...type, authorization: `Basic ${pair}` };
+  parsed.username = "";
+  parsed.password = "";
+  parsed.hash = "";
+  return { address: parsed.href, headers };
+}
+
+/**
+ * The parsed JSON answer. Throws `EmbeddingError`: `unreachable` for network errors, a timeout or a server that
+ * is down or busy, `misconfigured` for other statuses, oversized answers and answers that are not JSON.
+ */
+export async function postJson(
+  endpoint: Endpoint,
+  body: unknown,
+  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<unknown> {
+  const abort = new AbortController();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    abort.abort();
+  }, options.timeoutMs);
+  const giveUp = () => abort.abort();
+  options.signal.addEventListener("abort", giveUp);
+  if (options.signal.aborted) giveUp();
+  try {
+    const response = await fetch(endpoint.address, {
+      method: "POST",
+      headers: endpoint.headers,
+      body: JSON.stringify(body),
+      signal: abort.signal,
+      // A redirect could carry stored text to another host.
+      redirect: "manual",
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw badStatus(response.status);
+    }
+    return parseJson(await readLimited(response));
+  } catch (error) {
+    if (error instanceof EmbeddingError) throw error;
+    if (isLate) {
+      throw new EmbeddingError("unreachable", `no answer of the embedding server in ${options.timeoutMs} ms`);
+    }
+    throw new EmbeddingError("unreachable", `the embedding server cannot be reached${codeOf(error)}`);
+  } finally {
+    clearTimeout(timer);
+    options.signal.removeEventListener("abort", giveUp);
+  }
+}
+
+async function readLimited(response: Response): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop early cancels the stream.
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) {
+      throw new EmbeddingError("misconfigured", "the embedding server's answer is larger than 64 MiB");
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw new EmbeddingError("misconfigured", "the embedding server's answer is not JSON");
+  }
+}
+
+function badStatus(status: number): EmbeddingError {
+  const isPassing = status >= 500 || PASSING_STATUS.has(status);
+  const reason = isPassing ? "unreachable" : "misconfigured";
+  return new EmbeddingError(reason, `the embedding server answered with HTTP status ${status}`);
+}
+
+/** ` (ECONNREFUSED)`; the message beside that code may quote the address, so it is left out. */
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return typeof code === "string" && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : "";
+}
+
+/** A stray `%` in a password is kept as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

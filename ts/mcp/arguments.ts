@@ -1,0 +1,116 @@
+// Arguments of a call -> checked input. Wrong types that can mean only one thing are taken for it; everything
+// else is refused with the field and its rule.
+
+import type { z } from "zod";
+import { invalidArgument, type MemoryError } from "../errors.js";
+
+/** The part of JSON Schema that our tools use. */
+export interface JsonSchema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+/** Throws `invalid_argument`. Unknown arguments are ignored, so that newer clients keep working. */
+export function parseArguments<Input extends z.ZodObject>(
+  input: Input,
+  schema: JsonSchema,
+  raw: unknown,
+): z.output<Input> {
+  const given = coerce(raw ?? {}, schema);
+  const parsed = input.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw toMemoryError(parsed.error.issues[0], schema);
+}
+
+function coerce(value: unknown, schema: JsonSchema): unknown {
+  if (schema.type === "object" && schema.properties !== undefined)
+    return coerceObject(parseJson(value), schema.properties);
+  if (schema.type === "object" || schema.type === "array") return coerceItems(parseJson(value), schema.items);
+  if (schema.type === "string")
+    return typeof value === "number" || typeof value === "bigint" ? String(value) : value;
+  if (typeof value !== "string") return value;
+  const text = value.trim();
+  if ((schema.type === "integer" || schema.type === "number") && /^[+-]?\d+(\.\d+)?$/.test(text))
+    return Number(text);
+  if (schema.type === "boolean" && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
+  return value;
+}
+
+function coerceObject(value: unknown, properties: Readonly<Record<string, JsonSchema>>): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value)
+    // Agents write null for "nothing".
+    .filter(([, item]) => item !== null)
+    .map(([name, item]) => {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      return [name, property === undefined ? item : coerce(item, property)];
+    });
+  return Object.fromEntries(entries);
+}
+
+function coerceItems(value: unknown, items: JsonSchema | undefined): unknown {
+  return Array.isArray(value) && items !== undefined ? value.map((item) => coerce(item, items)) : value;
+}
+
+/** A JSON string where a list or an object is wanted. */
+function parseJson(value: unknown): unknown {
+  if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+function toMemoryError(issue: z.core.$ZodIssue | undefined, schema: JsonSchema): MemoryError {
+  const path = issue?.path ?? [];
+  const field = path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .replace(/^\./, "");
+  const rule = path.reduce<JsonSchema | undefined>(
+    (at, part) => (typeof part === "number" ? at?.items : at?.properties?.[String(part)]),
+    schema,
+  );
+  const isMissing = issue?.code === "invalid_type" && issue.input === undefined;
+  if (issue?.code === "custom") return invalidArgument(field, issue.message);
+  return invalidArgument(
+    field === "" ? "arguments" : field,
+    `${isMissing ? "is required and " : ""}must be ${describe(rule ?? schema)}`,
+  );
+}
+
+/** The rule of a value in words: `a whole number from 0 to 100`. */
+function describe(schema: JsonSchema): string {
+  if (schema.enum !== undefined) return `one of ${schema.enum.join(", ")}`;
+  const range = between(schema.minimum, schema.maximum);
+  switch (schema.type) {
+    case "integer":
+      return `a whole number${range}`;
+    case "number":
+      return `a number${range}`;
+    case "boolean":
+      return "true or false";
+    case "string":
+      return schema.maxLength === undefined ? "a text" : `a text of at most ${schema.maxLength} characters`;
+    case "array":
+      return `a list${between(schema.minItems, schema.maxItems, " of")}${schema.items?.type === "string" ? " texts" : " items"}`;
+    default:
+      return "an object";
+  }
+}
+
+function between(min: number | undefined, max: number | undefined, word = " from"): string {
+  const high = max === undefined || max >= Number.MAX_SAFE_INTEGER ? undefined : max;
+  const low = min === undefined || min <= Number.MIN_SAFE_INTEGER ? undefined : min;
+  if (low !== undefined && high !== undefined) return `${word} ${low} to ${high}`;
+  if (low !== undefined) return ` of at least ${low}`;
+  return high === undefined ? "" : ` of at most ${high}`;
+}

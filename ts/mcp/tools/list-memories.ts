@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { memoryListAnswer } from "../../response/answers.js";
+import { defineTool } from "../define-tool.js";
+import { agentId, channel, projectId } from "../fields.js";
+
+export const listMemories = defineTool({
+  name: "list_memories",
+  description: "List memories, newest first, to look through or clean up. To find something, use recall.",
+  input: z.object({
+    agent_id: agentId.describe('"" = all agents'),
+    project_id: projectId,
+    channel,
+    limit: z.int().min(0).max(500).default(100),
+  }),
+  output: z.object({
+    memories: z.array(z.looseObject({})).optional(),
+    count: z.number().optional(),
+    ok: z.boolean().optional(),
+    error: z.string().optional(),
+  }),
+  hints: { readOnlyHint: true, openWorldHint: false },
+  handle: (input, service) =>
+    memoryListAnswer(
+      service.listMemories({
+        agentId: input.agent_id,
+        projectId: input.project_id,
+        channel: input.channel,
+        limit: input.limit,
+      }),
+      service.config.response,
+    ),
+});

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { recallAnswer } from "../../response/answers.js";
+import { defineTool } from "../define-tool.js";
+import { agentId, channel, MAX_QUERY_CHARS, projectId } from "../fields.js";
+
+export const recall = defineTool({
+  name: "recall",
+  description:
+    "Search memories by words and meaning, any language. Rows come weakest first: the LAST one is the best. Long texts are cut; get_contents has them whole.",
+  input: z.object({
+    query: z.string().max(MAX_QUERY_CHARS).describe("a question or keywords; empty = newest rows"),
+    limit: z.int().min(0).max(100).default(10),
+    agent_id: agentId,
+    project_id: projectId,
+    channel,
+    source_id: z
+      .string()
+      .optional()
+      .describe("only memories of this source id; a prefix if it ends in punctuation"),
+    exclude_contents: z.array(z.string()).max(500).optional().describe("texts you have already"),
+    deep: z.boolean().default(false).describe("lowers the quality gate"),
+  }),
+  output: z.object({
+    messages: z.array(z.looseObject({})).optional(),
+    note: z.string().optional(),
+    advisory: z.looseObject({}).optional(),
+    ok: z.boolean().optional(),
+    error: z.string().optional(),
+  }),
+  hints: { readOnlyHint: true, openWorldHint: false },
+  async handle(input, service) {
+    const answer = await service.recall({
+      query: input.query,
+      limit: input.limit,
+      agentId: input.agent_id,
+      projectId: input.project_id,
+      channel: input.channel,
+      sourceId: input.source_id,
+      excludeContents: input.exclude_contents,
+      deep: input.deep,
+    });
+    return recallAnswer(answer, service.config.response);
+  },
+});

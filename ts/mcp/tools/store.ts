@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { invalidArgument } from "../../errors.js";
+import { rejectedAnswer, storeAnswer } from "../../response/answers.js";
+import type { StoreArguments } from "../../service/memory-service.js";
+import { defineTool } from "../define-tool.js";
+import { agentId, writeChannel, writeProject } from "../fields.js";
+
+const memory = {
+  content: z.string().optional().describe("one self-contained statement"),
+  id: z.string().optional().describe("your idempotency key"),
+  source: z.looseObject({}).optional().describe("{type: User|Agent|System, id, name}"),
+  timestamp: z.string().optional().describe("ISO 8601; default now"),
+  metadata: z.looseObject({}).optional(),
+};
+
+export const store = defineTool({
+  name: "store",
+  description:
+    "Keep one fact, decision, correction or preference for later sessions. The same text or id is skipped, never overwritten: use update_memory to change a row.",
+  input: z.object({
+    ...memory,
+    agent_id: agentId,
+    project_id: writeProject,
+    channel: writeChannel,
+    message: z
+      .looseObject(memory)
+      .optional()
+      .describe("older form: content, id, source, timestamp, metadata in one object"),
+  }),
+  output: z.object({
+    ok: z.boolean().optional(),
+    result: z.enum(["stored", "skipped", "rejected"]).optional(),
+    id: z.number().optional(),
+    reason: z.string().optional(),
+    embedded: z.boolean().optional(),
+    truncated: z.boolean().optional(),
+  }),
+  hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  fail: rejectedAnswer,
+  async handle(input, service) {
+    const { message, agent_id, project_id, channel, ...flat } = input;
+    if (message !== undefined && Object.values(flat).some((value) => value !== undefined)) {
+      throw invalidArgument(
+        "message",
+        "must not be mixed with content, id, source, timestamp or metadata beside it",
+      );
+    }
+    const given = message ?? flat;
+    if (given.content === undefined) throw invalidArgument("content", "is required");
+    const request: StoreArguments = {
+      agentId: agent_id,
+      projectId: project_id,
+      channel,
+      content: given.content,
+      msgId: given.id,
+      source: given.source,
+      timestamp: given.timestamp,
+      metadata: given.metadata,
+    };
+    return storeAnswer(await service.store(request));
+  },
+});

@@ -1,0 +1,16 @@
+// The native core's stand-in: the same interface in plain TypeScript, for platforms without the addon and as
+// the oracle of its tests.
+
+import type { NativeCore } from "../contract.js";
+import { twinFusion } from "./fusion.js";
+import { openTwinStaticTable } from "./static-table.js";
+import { openTwinVectorIndex } from "./vector-index.js";
+
+export const twinCore: NativeCore = {
+  kind: "twin",
+  simd: "typescript",
+  version: "twin",
+  fusion: twinFusion,
+  openVectorIndex: openTwinVectorIndex,
+  openStaticTable: openTwinStaticTable,
+};

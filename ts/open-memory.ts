@@ -1,0 +1,143 @@
+// Builds the parts and wires them: settings -> native core, embedder, store, vector search -> service.
+
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { type Config, readConfig } from "./config.js";
+import { recordKey } from "./domain/record.js";
+import { type Embedder, identityKey } from "./embedding/embedder.js";
+import { openEmbedder } from "./embedding/open-embedder.js";
+import { log, setLogLevel } from "./log.js";
+import type { NativeCore } from "./native/contract.js";
+import { openCore } from "./native/core.js";
+import type { RecallParts } from "./recall/recall.js";
+import type { VectorSource } from "./recall/retrievers/vector.js";
+import { textEmbedder } from "./remember/embed-text.js";
+import { MemoryService } from "./service/memory-service.js";
+import type { Environment } from "./setting-reader.js";
+import { Store } from "./store/store.js";
+import { VectorSearch } from "./vectors/vector-search.js";
+
+export interface OpenMemoryOptions {
+  /** database file; default `CPERSONA_DB_PATH`, else the user's data directory */
+  readonly databasePath?: string;
+  /** settings by their environment names; default `process.env` */
+  readonly environment?: Environment;
+  /** milliseconds since the epoch; default the system clock */
+  readonly clock?: { now(): number };
+}
+
+/**
+ * Opens a memory for use inside this process. Close it when done.
+ * Throws `invalid_setting`, `driver_missing`, `schema_mismatch` or `storage_unavailable`.
+ */
+export async function openMemory(options: OpenMemoryOptions = {}): Promise<MemoryService> {
+  const environment = options.environment ?? process.env;
+  const config = readConfig(
+    options.databasePath === undefined
+      ? environment
+      : { ...environment, CPERSONA_DB_PATH: options.databasePath },
+  );
+  return openService(config, options.clock ?? { now: () => Date.now() });
+}
+
+/** The same from settings that are read already. */
+export function openService(config: Config, clock: { now(): number }): MemoryService {
+  setLogLevel(config.logLevel);
+  for (const warning of config.warnings) log("warn", warning);
+  const { core, notice } = openCore({
+    mode: config.native.mode,
+    simd: config.native.simd === "auto" ? undefined : config.native.simd,
+  });
+  if (notice !== null) log("warn", notice);
+  const store = Store.open(config.database);
+  const embedder = openEmbedder(config.embedding, { core, clock });
+  const vectorSearch = vectorSearches(config, core, store, embedder);
+  return new MemoryService({
+    config,
+    clock,
+    store,
+    embedder,
+    embedText: textEmbedder(embedder),
+    recallParts: recallParts(config, core, store, embedder, vectorSearch),
+    vectorSearch,
+    close: async () => {
+      embedder.close();
+      await vectorSearch()?.close();
+      store.close();
+    },
+  });
+}
+
+/** One vector search, opened when the embedder's identity is known and vectors are first asked for. */
+function vectorSearches(
+  config: Config,
+  core: NativeCore,
+  store: Store,
+  embedder: Embedder,
+): () => VectorSearch | null {
+  let open: VectorSearch | null = null;
+  return () => {
+    if (open !== null) return open;
+    const identity = embedder.state().status === "off" ? null : embedder.identity();
+    if (identity === null) return null;
+    const key = identityKey(identity);
+    const code = store.embeddings.embedderCode(key, identity.dimension);
+    const name = createHash("sha256").update(`${store.databaseId()}\n${key}`).digest();
+    const { dimension } = identity;
+    const index = core.openVectorIndex({
+      folder: indexFolder(config.database.path, name),
+      dimension,
+      identity: name.subarray(0, 16),
+      centre: embedder.card.centre,
+    });
+    open = new VectorSearch(index, {
+      lastSequence: () => store.embeddings.lastSequence(),
+      firstSequence: () => store.embeddings.firstSequence(),
+      changedAfter: (after, until) => store.embeddings.changedAfter(after, until),
+      rowsOf: (keys) => store.embeddings.rowsOf(keys, code, dimension),
+      rowsAfter: (afterId, limit) => store.embeddings.rowsAfter(afterId, code, dimension, limit),
+    });
+    return open;
+  };
+}
+
+/** Index files lie beside the database, one folder an identity; a database in memory has none. */
+function indexFolder(databasePath: string, name: Buffer): string | null {
+  if (databasePath === ":memory:") return null;
+  return join(
+    dirname(databasePath),
+    `${databasePath.split(/[\\/]/).pop()}.vectors`,
+    name.toString("hex").slice(0, 16),
+  );
+}
+
+function recallParts(
+  config: Config,
+  core: NativeCore,
+  store: Store,
+  embedder: Embedder,
+  vectorSearch: () => VectorSearch | null,
+): RecallParts {
+  return {
+    config,
+    embedder,
+    fusion: core.fusion,
+    lexical: store.lexical,
+    vectors: () => toVectorSource(vectorSearch(), store),
+    pool: (scope) => store.pool(scope),
+    memoriesById: (ids, scope, source) => store.memories.get(ids, scope, source),
+    episodesById: (ids, scope) => store.episodes.get(ids, scope),
+    memoryKeysBySource: (scope, source, limit) =>
+      Float64Array.from(store.memories.idsBySource(scope, source, limit), (id) => recordKey("mem", id)),
+    newestMemories: (scope, source, limit) => store.memories.newest(scope, source, limit),
+  };
+}
+
+function toVectorSource(search: VectorSearch | null, store: Store): VectorSource | null {
+  if (search === null) return null;
+  return {
+    search: (query) => search.search(query),
+    memoryPosition: (scope, position) => store.memories.positionFromNewest(scope, position),
+    episodePosition: (scope, position) => store.episodes.positionFromNewest(scope, position),
+  };
+}

@@ -1,0 +1,85 @@
+// Candidates by meaning: the near list (the scan window) and the far list (between window and reach).
+
+import type { RecallConfig } from "../../config.js";
+import { recordKey } from "../../domain/record.js";
+import type { ReadScope } from "../../domain/scope.js";
+import { storageTimeMs } from "../../domain/time.js";
+import type { AgeCut, VectorSearchResult } from "../../native/contract.js";
+import type { ScopePool } from "../../store/scopes.js";
+import type { VectorQuery } from "../../vectors/vector-search.js";
+
+export interface VectorHit {
+  readonly key: number;
+  /** raw cosine of the record's best block */
+  readonly cosine: number;
+  readonly block: number;
+}
+
+export interface VectorLists {
+  readonly near: readonly VectorHit[];
+  readonly far: readonly VectorHit[];
+}
+
+/** Where a scope's row stands, counted from the newest; null past the end. */
+export type PositionFromNewest = (
+  scope: ReadScope,
+  position: number,
+) => { createdAt: string; id: number } | null;
+
+export interface VectorSource {
+  search(query: VectorQuery): Promise<VectorSearchResult>;
+  memoryPosition: PositionFromNewest;
+  episodePosition: PositionFromNewest;
+}
+
+export interface VectorRequest {
+  readonly query: Float32Array;
+  readonly scope: ReadScope;
+  readonly pool: ScopePool;
+  /** ascending keys to which the search is restricted, or null */
+  readonly only: Float64Array | null;
+  readonly limit: number;
+  /** raw cosine below which a row is no candidate */
+  readonly floor: number;
+}
+
+export async function retrieveByVector(
+  request: VectorRequest,
+  source: VectorSource,
+  config: RecallConfig,
+): Promise<VectorLists> {
+  const { window, reach, farLimit, mode } = config;
+  const hasFar = reach > window && mode !== "cascade";
+  const found = await source.search({
+    query: request.query,
+    scopes: request.pool.codes,
+    near: cutAt(window, request, source),
+    far: hasFar ? (cutAt(reach, request, source) ?? EVERYTHING) : null,
+    nearLimit: request.limit,
+    farLimit: farLimit > 0 ? Math.min(request.limit, farLimit) : request.limit,
+    floor: request.floor,
+    only: request.only,
+    method: "auto",
+  });
+  const hits = Array.from(found.keys, (key, i) => ({
+    key,
+    cosine: found.scores[i] ?? 0,
+    block: found.blocks[i] ?? 0,
+  }));
+  return { near: hits.slice(0, found.nearCount), far: hits.slice(found.nearCount) };
+}
+
+const EVERYTHING: AgeCut = Float64Array.of(Number.NEGATIVE_INFINITY, 0, Number.NEGATIVE_INFINITY, 0);
+
+/** The oldest memory and episode among the newest `rows` of each; null when the scope holds no more than that. */
+function cutAt(rows: number, { scope, pool }: VectorRequest, source: VectorSource): AgeCut | null {
+  if (pool.memories <= rows && pool.episodes <= rows) return null;
+  const memory = pool.memories > rows ? source.memoryPosition(scope, rows - 1) : null;
+  const episode = pool.episodes > rows ? source.episodePosition(scope, rows - 1) : null;
+  return Float64Array.of(
+    memory === null ? Number.NEGATIVE_INFINITY : storageTimeMs(memory.createdAt),
+    memory === null ? 0 : recordKey("mem", memory.id),
+    episode === null ? Number.NEGATIVE_INFINITY : storageTimeMs(episode.createdAt),
+    episode === null ? 0 : recordKey("ep", episode.id),
+  );
+}

@@ -1,0 +1,193 @@
+// One method per capability: what MCP, HTTP, CLI and the library call. Whole rows go out, cuts for readers
+// are made in response/.
+
+import type { Config } from "../config.js";
+import type { Episode, Memory } from "../domain/memory.js";
+import { parseRef, type RecordId } from "../domain/record.js";
+import type { ReadScope, WriteScope } from "../domain/scope.js";
+import type { Embedder } from "../embedding/embedder.js";
+import { invalidArgument, MemoryError } from "../errors.js";
+import type { RecordRow } from "../recall/candidate.js";
+import { type RecallOutcome, type RecallParts, recall } from "../recall/recall.js";
+import type { EmbedText } from "../remember/embed-text.js";
+import { type StoreOutcome, type StoreRequest, storeMemory } from "../remember/store-memory.js";
+import type { Store } from "../store/store.js";
+import type { VectorSearch } from "../vectors/vector-search.js";
+import { readScope, writeScope } from "./scopes.js";
+
+/** The bucket a call names; what is left out comes from the settings. */
+export interface ScopeArguments {
+  readonly agentId?: string | undefined;
+  /** `""` the global pool, `"*"` all projects (reads only) */
+  readonly projectId?: string | undefined;
+  readonly channel?: string | undefined;
+}
+
+export interface StoreArguments extends ScopeArguments, Omit<StoreRequest, "scope"> {}
+
+export interface RecallArguments extends ScopeArguments {
+  readonly query: string;
+  /** most rows, default 10; clamped to the scan window */
+  readonly limit?: number | undefined;
+  readonly sourceId?: string | undefined;
+  readonly excludeContents?: readonly string[] | undefined;
+  readonly deep?: boolean | undefined;
+}
+
+export interface RecallAnswer extends RecallOutcome {
+  /** the agent holds no rows at all, but these do */
+  readonly otherAgents?: readonly string[];
+}
+
+export interface ContentsAnswer {
+  readonly rows: readonly RecordRow[];
+  /** refs that are malformed, unknown or somebody else's */
+  readonly missing: readonly string[];
+}
+
+/** The parts that the service works with; `open-memory.ts` builds them. */
+export interface ServiceParts {
+  readonly config: Config;
+  readonly clock: { now(): number };
+  readonly store: Store;
+  readonly embedder: Embedder;
+  readonly embedText: EmbedText;
+  readonly recallParts: RecallParts;
+  /** the vector search of the embedder's identity, once it is known */
+  readonly vectorSearch: () => VectorSearch | null;
+  readonly close: () => Promise<void>;
+}
+
+const DEFAULT_LIMIT = 10;
+
+export class MemoryService {
+  readonly config: Config;
+  readonly #parts: ServiceParts;
+
+  constructor(parts: ServiceParts) {
+    this.config = parts.config;
+    this.#parts = parts;
+  }
+
+  /** Stores a memory, or skips it when the bucket holds the text or the msg_id already. Never changes a row. */
+  async store(request: StoreArguments): Promise<StoreOutcome> {
+    const { store } = this.#parts;
+    const outcome = await storeMemory(
+      { ...request, scope: writeScope(request, this.config) },
+      {
+        config: this.config,
+        clock: this.#parts.clock,
+        embedText: this.#parts.embedText,
+        findByMsgId: (scope, msgId) => store.memories.findByMsgId(scope, msgId),
+        findByContent: (scope, content) => store.memories.findByContent(scope, content),
+        addMemory: (memory, embedding) => store.addMemory(memory, embedding),
+        transaction: (work) => store.database.transaction(work),
+      },
+    );
+    if (outcome.result === "stored") this.#parts.vectorSearch()?.scheduleSync();
+    return outcome;
+  }
+
+  /** Finds memories and episodes by words and meaning; the last row is the best. */
+  async recall(request: RecallArguments): Promise<RecallAnswer> {
+    const scope = readScope(request, this.config);
+    const outcome = await recall(
+      {
+        query: request.query,
+        scope,
+        limit: request.limit ?? DEFAULT_LIMIT,
+        sourceId: request.sourceId ?? null,
+        excludeContents: request.excludeContents ?? [],
+        deep: request.deep ?? false,
+      },
+      this.#parts.recallParts,
+    );
+    return outcome.hits.length > 0 ? outcome : { ...outcome, ...this.#otherAgents(scope) };
+  }
+
+  /** An answer that is empty because the agent has no rows must not look like "nothing relevant". */
+  #otherAgents(scope: ReadScope): { otherAgents?: readonly string[] } {
+    const own = this.#parts.store.pool({ ...scope, projectId: null, channel: null });
+    if (own.memories + own.episodes > 0) return {};
+    const agents = this.#parts.store.agents(10);
+    return agents.length === 0 ? {} : { otherAgents: agents };
+  }
+
+  /** The whole rows of 1 to 20 refs. Foreign, unknown and malformed refs are `missing`, never an error. */
+  getContents(refs: readonly string[], scope: ScopeArguments = {}): ContentsAnswer {
+    if (refs.length < 1 || refs.length > 20) throw invalidArgument("refs", "must be a list of 1 to 20 refs");
+    const visible: ReadScope = { ...readScope(scope, this.config), projectId: null, channel: null };
+    const rows: RecordRow[] = [];
+    const missing: string[] = [];
+    for (const ref of refs) {
+      const record = parseRef(ref);
+      const row = record === null ? null : this.#row(record, visible);
+      if (row === null) missing.push(ref);
+      else rows.push(row);
+    }
+    return { rows, missing };
+  }
+
+  #row({ kind, id }: RecordId, scope: ReadScope): RecordRow | null {
+    const { memories, episodes } = this.#parts.store;
+    if (kind === "mem") {
+      const [memory] = memories.get([id], scope);
+      return memory === undefined ? null : { kind, memory };
+    }
+    const [episode] = episodes.get([id], scope);
+    return episode === undefined ? null : { kind, episode };
+  }
+
+  /** Newest first by storage time. An agent of `""` lists all agents. */
+  listMemories(request: ScopeArguments & { limit?: number | undefined } = {}): Memory[] {
+    const scope = readScope(request, this.config, { allAgents: true });
+    return this.#parts.store.memories.newest(scope, null, request.limit ?? 100);
+  }
+
+  listEpisodes(request: ScopeArguments & { limit?: number | undefined } = {}): Episode[] {
+    const scope = readScope(request, this.config, { allAgents: true });
+    return this.#parts.store.episodes.newest(scope, request.limit ?? 50);
+  }
+
+  /** Deletes a memory of the agent. Throws `not_found`, also for rows of others and locked ones. */
+  deleteMemory(id: number, scope: ScopeArguments = {}): void {
+    const { store } = this.#parts;
+    const visible: ReadScope = { ...readScope(scope, this.config), projectId: null, channel: null };
+    store.database.transaction(() => {
+      const [memory] = store.memories.get([id], visible);
+      if (memory === undefined || memory.locked) {
+        throw new MemoryError("not_found", `Memory ${id} not found, not owned by agent, or locked`, {
+          field: "memory_id",
+        });
+      }
+      store.deleteMemory(id);
+    });
+    this.#parts.vectorSearch()?.scheduleSync();
+  }
+
+  /** What runs underneath, for people who ask. */
+  status(): {
+    embedder: ReturnType<Embedder["state"]>;
+    driver: string;
+    vectors: ReturnType<VectorSearch["info"]> | null;
+  } {
+    return {
+      embedder: this.#parts.embedder.state(),
+      driver: this.#parts.store.database.driverName,
+      vectors: this.#parts.vectorSearch()?.info() ?? null,
+    };
+  }
+
+  /** Checks the words index and takes up pending vectors; meant for a quiet moment after the start. */
+  async maintain(): Promise<void> {
+    this.#parts.store.repairLexical();
+    await this.#parts.vectorSearch()?.sync();
+  }
+
+  /** Waits for background work and closes the files. */
+  close(): Promise<void> {
+    return this.#parts.close();
+  }
+}
+
+export type { StoreOutcome, WriteScope };

@@ -1,0 +1,154 @@
+// The two FTS5 indexes, words and substrings, and their queries. Written in the record's own transaction.
+
+import type { RecordKind } from "../domain/record.js";
+import type { ReadScope, SourceFilter } from "../domain/scope.js";
+import { foldText, indexTerms, isPrefixTerm } from "../domain/terms.js";
+import type { Database } from "./database.js";
+import { both, scopeCondition, sourceCondition } from "./scope-sql.js";
+
+/** One row of a lexical list. */
+export interface LexicalHit {
+  readonly id: number;
+  /** BM25 (k1 1.2, b 0.75) of FTS5 with its sign turned: larger is better, above 0 */
+  readonly score: number;
+}
+
+interface Tables {
+  readonly records: string;
+  readonly terms: string;
+  readonly trigrams: string;
+}
+
+const TABLES: Record<RecordKind, Tables> = {
+  mem: { records: "memories", terms: "memory_terms", trigrams: "memory_trigrams" },
+  ep: { records: "episodes", terms: "episode_terms", trigrams: "episode_trigrams" },
+};
+
+export class Lexical {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+    for (const { terms } of Object.values(TABLES)) {
+      db.exec(
+        `CREATE VIRTUAL TABLE IF NOT EXISTS temp.${terms}_vocab USING fts5vocab('main', '${terms}', 'row')`,
+      );
+    }
+  }
+
+  /** Indexes a record's text, replacing what was there. */
+  put(kind: RecordKind, id: number, text: string): void {
+    const { terms, trigrams } = TABLES[kind];
+    this.#db
+      .sql(`INSERT OR REPLACE INTO ${terms}(rowid, terms) VALUES (?, ?)`)
+      .run(id, indexTerms(text).join(" "));
+    this.#db.sql(`INSERT OR REPLACE INTO ${trigrams}(rowid, text) VALUES (?, ?)`).run(id, foldText(text));
+  }
+
+  remove(kind: RecordKind, id: number): void {
+    const { terms, trigrams } = TABLES[kind];
+    this.#db.sql(`DELETE FROM ${terms} WHERE rowid = ?`).run(id);
+    this.#db.sql(`DELETE FROM ${trigrams} WHERE rowid = ?`).run(id);
+  }
+
+  /** Records that hold any of the terms, best BM25 first; equal scores newer id first. */
+  searchTerms(
+    kind: RecordKind,
+    terms: readonly string[],
+    scope: ReadScope,
+    source: SourceFilter | null,
+    limit: number,
+  ): LexicalHit[] {
+    const match = terms.map((term) => (isPrefixTerm(term) ? `${quote(term)} *` : quote(term))).join(" OR ");
+    return this.#search(TABLES[kind].terms, match, kind, scope, source, limit);
+  }
+
+  /** Records whose folded text holds any of the substrings, each of three or more characters. */
+  searchSubstrings(
+    kind: RecordKind,
+    substrings: readonly string[],
+    scope: ReadScope,
+    source: SourceFilter | null,
+    limit: number,
+  ): LexicalHit[] {
+    const match = substrings.map(quote).join(" OR ");
+    return this.#search(TABLES[kind].trigrams, match, kind, scope, source, limit);
+  }
+
+  #search(
+    table: string,
+    match: string,
+    kind: RecordKind,
+    scope: ReadScope,
+    source: SourceFilter | null,
+    limit: number,
+  ): LexicalHit[] {
+    if (match === "" || limit === 0) return [];
+    const { records } = TABLES[kind];
+    const where =
+      kind === "mem"
+        ? both(scopeCondition(scope, records), sourceCondition(source, records))
+        : scopeCondition(scope, records);
+    return this.#db
+      .sql(
+        `SELECT ${records}.id AS id, -bm25(${table}) AS score FROM ${table} JOIN ${records} ON ${records}.id = ${table}.rowid
+         WHERE ${table} MATCH ? AND ${where.sql} ORDER BY score DESC, ${records}.id DESC LIMIT ?`,
+      )
+      .all(match, ...where.values, limit)
+      .map((row) => ({ id: Number(row["id"]), score: Number(row["score"]) }));
+  }
+
+  /** In how many memories each term occurs, all agents together; 0 for an unknown term. */
+  documentFrequencies(terms: readonly string[]): Map<string, number> {
+    const out = new Map<string, number>();
+    for (const term of terms) {
+      const found = this.#db.value("SELECT doc FROM temp.memory_terms_vocab WHERE term = ?", term);
+      out.set(term, found === undefined ? 0 : Number(found));
+    }
+    return out;
+  }
+
+  /** Whether FTS5's own check finds the indexes whole; false means `rebuild` is due. */
+  isIntact(): boolean {
+    try {
+      for (const { records, terms, trigrams } of Object.values(TABLES)) {
+        for (const table of [terms, trigrams]) {
+          this.#db.exec(`INSERT INTO ${table}(${table}, rank) VALUES ('integrity-check', 0)`);
+          const rows = this.#db.value(`SELECT count(*) FROM ${table}_docsize`);
+          if (rows !== this.#db.value(`SELECT count(*) FROM ${records}`)) return false;
+        }
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Fills both indexes anew from the records. `onProgress` gets the number of records done. */
+  rebuild(onProgress: (done: number) => void = () => {}): void {
+    this.#db.transaction(() => {
+      let done = 0;
+      for (const kind of ["mem", "ep"] as const) {
+        const { records, terms, trigrams } = TABLES[kind];
+        for (const table of [terms, trigrams])
+          this.#db.exec(`INSERT INTO ${table}(${table}) VALUES ('delete-all')`);
+        const text = kind === "mem" ? "content" : "summary || ' ' || keywords";
+        for (let after = 0; ; ) {
+          const rows = this.#db
+            .sql(`SELECT id, ${text} AS text FROM ${records} WHERE id > ? ORDER BY id LIMIT 500`)
+            .all(after);
+          for (const row of rows) this.put(kind, Number(row["id"]), String(row["text"]));
+          if (rows.length === 0) break;
+          after = Number(rows[rows.length - 1]?.["id"]);
+          done += rows.length;
+          onProgress(done);
+        }
+      }
+    });
+  }
+}
+
+/** An FTS5 string: nothing inside it is syntax. */
+function quote(term: string): string {
+  return `"${term.replaceAll('"', '""')}"`;
+}

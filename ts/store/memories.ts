@@ -1,0 +1,147 @@
+// Row <-> Memory, and every query on the memories table but the lexical ones.
+
+import { createHash } from "node:crypto";
+import type { Memory } from "../domain/memory.js";
+import type { ReadScope, SourceFilter, WriteScope } from "../domain/scope.js";
+import type { Source } from "../domain/source.js";
+import type { Database } from "./database.js";
+import type { SqlRow } from "./driver.js";
+import { both, scopeCondition, sourceCondition } from "./scope-sql.js";
+
+/** A memory before it has an id. */
+export type NewMemory = Omit<Memory, "id" | "locked"> & { readonly locked?: boolean };
+
+const COLUMNS =
+  "id, agent_id, project_id, channel, created_at, msg_id, locked, timestamp, source, content, metadata";
+
+/** A list of ids as SQL sees it, so that any number of ids makes one statement text. */
+const IDS = "id IN (SELECT value FROM json_each(?))";
+
+export class Memories {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Writes the row, or returns null when the unique indexes hold the same text or msg_id already. */
+  insert(memory: NewMemory, scopeCode: number): number | null {
+    const done = this.#db
+      .sql(
+        `INSERT INTO memories (scope, agent_id, project_id, channel, created_at, msg_id, locked, timestamp, source, content_hash, content, metadata)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      )
+      .run(
+        scopeCode,
+        memory.agentId,
+        memory.projectId,
+        memory.channel,
+        memory.createdAt,
+        memory.msgId,
+        memory.locked === true ? 1 : 0,
+        memory.timestamp,
+        JSON.stringify(memory.source),
+        contentHash(memory.content),
+        memory.content,
+        JSON.stringify(memory.metadata),
+      );
+    return done.changes === 0 ? null : done.lastId;
+  }
+
+  /** The row that holds this msg_id for the agent, in the project or the global pool; any channel. */
+  findByMsgId(scope: WriteScope, msgId: string): number | null {
+    return this.#firstId(
+      "SELECT id FROM memories WHERE agent_id = ? AND project_id IN (?, '') AND msg_id = ? AND msg_id <> '' ORDER BY project_id = '', id LIMIT 1",
+      [scope.agentId, scope.projectId, msgId],
+    );
+  }
+
+  /** The row that holds this exact text for the agent, in the bucket or a wider one. */
+  findByContent(scope: WriteScope, content: string): number | null {
+    return this.#firstId(
+      "SELECT id FROM memories WHERE agent_id = ? AND project_id IN (?, '') AND channel IN (?, '') AND content_hash = ? ORDER BY project_id = '', channel = '', id LIMIT 1",
+      [scope.agentId, scope.projectId, scope.channel, contentHash(content)],
+    );
+  }
+
+  #firstId(sql: string, values: (string | Uint8Array)[]): number | null {
+    const id = this.#db.value(sql, ...values);
+    return id === undefined ? null : Number(id);
+  }
+
+  /** The rows of these ids that the scope may see, in no stated order. */
+  get(ids: readonly number[], scope: ReadScope, source: SourceFilter | null = null): Memory[] {
+    if (ids.length === 0) return [];
+    const where = both(scopeCondition(scope, "memories"), sourceCondition(source, "memories"));
+    return this.#db
+      .sql(`SELECT ${COLUMNS} FROM memories WHERE ${IDS} AND ${where.sql}`)
+      .all(JSON.stringify(ids), ...where.values)
+      .map(toMemory);
+  }
+
+  /** Newest first by storage time; of the same second the larger id is newer. */
+  newest(scope: ReadScope, source: SourceFilter | null, limit: number, offset = 0): Memory[] {
+    const where = both(scopeCondition(scope, "memories"), sourceCondition(source, "memories"));
+    return this.#db
+      .sql(
+        `SELECT ${COLUMNS} FROM memories WHERE ${where.sql} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+      )
+      .all(...where.values, limit, offset)
+      .map(toMemory);
+  }
+
+  /** Ids of the newest memories of a source, ascending. */
+  idsBySource(scope: ReadScope, source: SourceFilter, limit: number): number[] {
+    const where = both(scopeCondition(scope, "memories"), sourceCondition(source, "memories"));
+    return this.#db
+      .sql(`SELECT id FROM memories WHERE ${where.sql} ORDER BY created_at DESC, id DESC LIMIT ?`)
+      .all(...where.values, limit)
+      .map((row) => Number(row["id"]))
+      .sort((a, b) => a - b);
+  }
+
+  /** Storage time and id of the row at a position counted from the newest, or null past the end. */
+  positionFromNewest(scope: ReadScope, position: number): { createdAt: string; id: number } | null {
+    const where = scopeCondition(scope, "memories");
+    const row = this.#db
+      .sql(
+        `SELECT created_at, id FROM memories WHERE ${where.sql} ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?`,
+      )
+      .get(...where.values, position);
+    return row === undefined ? null : { createdAt: String(row["created_at"]), id: Number(row["id"]) };
+  }
+
+  delete(id: number): void {
+    this.#db.sql("DELETE FROM memories WHERE id = ?").run(id);
+  }
+}
+
+/** SHA-256 of the UTF-8 text. */
+export function contentHash(content: string): Uint8Array {
+  return createHash("sha256").update(content, "utf8").digest();
+}
+
+function toMemory(row: SqlRow): Memory {
+  return {
+    id: Number(row["id"]),
+    agentId: String(row["agent_id"]),
+    projectId: String(row["project_id"]),
+    channel: String(row["channel"]),
+    msgId: String(row["msg_id"]),
+    content: String(row["content"]),
+    source: readJson(row["source"]) as Source,
+    timestamp: String(row["timestamp"]),
+    metadata: readJson(row["metadata"]) as Memory["metadata"],
+    locked: row["locked"] === 1 || row["locked"] === 1n,
+    createdAt: String(row["created_at"]),
+  };
+}
+
+/** A column that another program damaged must not make the row unreadable. */
+function readJson(value: unknown): unknown {
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    return {};
+  }
+}

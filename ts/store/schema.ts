@@ -1,0 +1,131 @@
+// The tables. SQLite is the ground state: everything else (vector index files, caches) can be deleted.
+
+/** Marks our databases in their header: "CPNV". */
+export const APPLICATION_ID = 0x43504e56;
+
+/** FTS5 splits our terms at blanks only: every other character counts as part of a term. */
+const TERMS_TOKENIZER = `tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"`;
+
+const MEMORIES = `
+CREATE TABLE memories (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  scope       INTEGER NOT NULL REFERENCES scopes(code),
+  agent_id    TEXT NOT NULL,
+  project_id  TEXT NOT NULL DEFAULT '',
+  channel     TEXT NOT NULL DEFAULT '',
+  created_at  TEXT NOT NULL,
+  msg_id      TEXT NOT NULL DEFAULT '',
+  locked      INTEGER NOT NULL DEFAULT 0,
+  kind        TEXT NOT NULL DEFAULT 'note',
+  timestamp   TEXT NOT NULL,
+  source      TEXT NOT NULL DEFAULT '{}',
+  tags        TEXT NOT NULL DEFAULT '[]',
+  content_hash BLOB NOT NULL,
+  content     TEXT NOT NULL,
+  metadata    TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+-- One copy of a text per bucket; the hash stands for the text, so the index stays small.
+CREATE UNIQUE INDEX memories_content ON memories(agent_id, project_id, channel, content_hash);
+CREATE UNIQUE INDEX memories_msg_id ON memories(agent_id, project_id, msg_id) WHERE msg_id <> '';
+CREATE INDEX memories_age ON memories(agent_id, created_at, id);
+CREATE INDEX memories_all_age ON memories(created_at, id);
+`;
+
+const EPISODES = `
+CREATE TABLE episodes (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  scope       INTEGER NOT NULL REFERENCES scopes(code),
+  agent_id    TEXT NOT NULL,
+  project_id  TEXT NOT NULL DEFAULT '',
+  channel     TEXT NOT NULL DEFAULT '',
+  created_at  TEXT NOT NULL,
+  resolved    INTEGER NOT NULL DEFAULT 0,
+  start_time  TEXT,
+  end_time    TEXT,
+  keywords    TEXT NOT NULL DEFAULT '',
+  summary     TEXT NOT NULL
+) STRICT;
+CREATE INDEX episodes_age ON episodes(agent_id, created_at, id);
+`;
+
+const PROFILES = `
+CREATE TABLE profiles (
+  agent_id    TEXT NOT NULL,
+  user_id     TEXT NOT NULL DEFAULT '',
+  content     TEXT NOT NULL,
+  updated_at  TEXT NOT NULL,
+  PRIMARY KEY (agent_id, user_id)
+) STRICT;
+`;
+
+/** Every bucket that was ever written to, with the rows it holds now: pool sizes without counting rows. */
+const SCOPES = `
+CREATE TABLE scopes (
+  code        INTEGER PRIMARY KEY,
+  agent_id    TEXT NOT NULL,
+  project_id  TEXT NOT NULL,
+  channel     TEXT NOT NULL,
+  memories    INTEGER NOT NULL DEFAULT 0,
+  episodes    INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (agent_id, project_id, channel)
+) STRICT;
+CREATE TRIGGER scopes_memory_in AFTER INSERT ON memories BEGIN
+  UPDATE scopes SET memories = memories + 1 WHERE code = NEW.scope;
+END;
+CREATE TRIGGER scopes_memory_out AFTER DELETE ON memories BEGIN
+  UPDATE scopes SET memories = memories - 1 WHERE code = OLD.scope;
+END;
+CREATE TRIGGER scopes_episode_in AFTER INSERT ON episodes BEGIN
+  UPDATE scopes SET episodes = episodes + 1 WHERE code = NEW.scope;
+END;
+CREATE TRIGGER scopes_episode_out AFTER DELETE ON episodes BEGIN
+  UPDATE scopes SET episodes = episodes - 1 WHERE code = OLD.scope;
+END;
+`;
+
+/** Vectors with the identity of what made them; one row per embedded block. The log feeds index files. */
+const EMBEDDINGS = `
+CREATE TABLE embedders (
+  code        INTEGER PRIMARY KEY,
+  identity    TEXT NOT NULL UNIQUE,
+  dimension   INTEGER NOT NULL
+) STRICT;
+CREATE TABLE embeddings (
+  id          INTEGER PRIMARY KEY,
+  record_key  INTEGER NOT NULL,
+  embedder    INTEGER NOT NULL REFERENCES embedders(code),
+  block       INTEGER NOT NULL DEFAULT 0,
+  start_char  INTEGER NOT NULL DEFAULT 0,
+  end_char    INTEGER NOT NULL,
+  vector      BLOB NOT NULL,
+  UNIQUE (record_key, embedder, block)
+) STRICT;
+CREATE TABLE vector_changes (
+  sequence    INTEGER PRIMARY KEY AUTOINCREMENT,
+  record_key  INTEGER NOT NULL
+) STRICT;
+`;
+
+/** Contentless: the text is in the records already. Written by store/lexical.ts, in the record's transaction. */
+const LEXICAL = `
+CREATE VIRTUAL TABLE memory_terms USING fts5(terms, content='', contentless_delete=1, ${TERMS_TOKENIZER});
+CREATE VIRTUAL TABLE episode_terms USING fts5(terms, content='', contentless_delete=1, ${TERMS_TOKENIZER});
+CREATE VIRTUAL TABLE memory_trigrams USING fts5(text, content='', contentless_delete=1, tokenize='trigram');
+CREATE VIRTUAL TABLE episode_trigrams USING fts5(text, content='', contentless_delete=1, tokenize='trigram');
+`;
+
+/** Small named values: the database's own id, calibration. */
+const SETTINGS = `
+CREATE TABLE settings (
+  name        TEXT PRIMARY KEY,
+  value       TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO settings VALUES ('database_id', lower(hex(randomblob(16))));
+`;
+
+/** Step i takes a database from schema i to schema i + 1. Landed steps never change. */
+export const MIGRATIONS: readonly string[] = [
+  MEMORIES + EPISODES + PROFILES + SCOPES + EMBEDDINGS + LEXICAL + SETTINGS,
+];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,0 +1,117 @@
+// The ground state, opened: one database, its tables, and the writes that touch several of them at once.
+
+import type { DatabaseConfig } from "../config.js";
+import { recordKey } from "../domain/record.js";
+import type { ReadScope } from "../domain/scope.js";
+import { log } from "../log.js";
+import { Database } from "./database.js";
+import { loadDriver } from "./driver.js";
+import { type EmbeddedBlock, Embeddings } from "./embeddings.js";
+import { Episodes, type NewEpisode } from "./episodes.js";
+import { Lexical } from "./lexical.js";
+import { Memories, type NewMemory } from "./memories.js";
+import { type ScopePool, Scopes } from "./scopes.js";
+
+/** Vectors of a new text, with the embedder that made them. */
+export interface NewEmbedding {
+  readonly identity: string;
+  readonly dimension: number;
+  readonly blocks: readonly EmbeddedBlock[];
+}
+
+export class Store {
+  readonly database: Database;
+  readonly memories: Memories;
+  readonly episodes: Episodes;
+  readonly lexical: Lexical;
+  readonly embeddings: Embeddings;
+  readonly #scopes: Scopes;
+
+  private constructor(database: Database) {
+    this.database = database;
+    this.memories = new Memories(database);
+    this.episodes = new Episodes(database);
+    this.lexical = new Lexical(database);
+    this.embeddings = new Embeddings(database);
+    this.#scopes = new Scopes(database);
+  }
+
+  /** Opens or creates the database. Throws `driver_missing`, `schema_mismatch`, `storage_unavailable`. */
+  static open(config: DatabaseConfig): Store {
+    const driver = loadDriver(config.driver);
+    return new Store(
+      Database.open({
+        path: config.path,
+        driver,
+        synchronous: config.synchronous,
+        busyTimeoutMs: config.busyTimeoutMs,
+        readOnly: false,
+      }),
+    );
+  }
+
+  /** The random name that the database got when it was made. */
+  databaseId(): string {
+    return String(this.database.value("SELECT value FROM settings WHERE name = 'database_id'"));
+  }
+
+  /** Writes a memory with its words and vectors, or returns null when a unique index holds it already. */
+  addMemory(memory: NewMemory, embedding: NewEmbedding | null): number | null {
+    const written = this.database.transaction(() => {
+      const code = this.#scopes.code(memory);
+      const id = this.memories.insert(memory, code);
+      if (id === null) return null;
+      this.lexical.put("mem", id, memory.content);
+      this.#putEmbedding(recordKey("mem", id), embedding);
+      return { id, code };
+    });
+    if (written !== null) this.#scopes.remember(memory, written.code);
+    return written === null ? null : written.id;
+  }
+
+  addEpisode(episode: NewEpisode, embedding: NewEmbedding | null): number {
+    const written = this.database.transaction(() => {
+      const code = this.#scopes.code(episode);
+      const id = this.episodes.insert(episode, code);
+      this.lexical.put("ep", id, `${episode.summary} ${episode.keywords}`);
+      this.#putEmbedding(recordKey("ep", id), embedding);
+      return { id, code };
+    });
+    this.#scopes.remember(episode, written.code);
+    return written.id;
+  }
+
+  deleteMemory(id: number): void {
+    this.database.transaction(() => {
+      this.memories.delete(id);
+      this.lexical.remove("mem", id);
+      this.embeddings.remove(recordKey("mem", id));
+    });
+  }
+
+  #putEmbedding(key: number, embedding: NewEmbedding | null): void {
+    if (embedding === null) return;
+    const code = this.embeddings.embedderCode(embedding.identity, embedding.dimension);
+    this.embeddings.put(key, code, embedding.blocks);
+  }
+
+  pool(scope: ReadScope): ScopePool {
+    return this.#scopes.pool(scope);
+  }
+
+  agents(limit: number): string[] {
+    return this.#scopes.agents(limit);
+  }
+
+  /** Rebuilds the words and substring indexes when they do not hold together. Returns whether it had to. */
+  repairLexical(): boolean {
+    if (this.lexical.isIntact()) return false;
+    log("warn", "the words index is damaged and is rebuilt from the memories");
+    this.lexical.rebuild();
+    return true;
+  }
+
+  close(): void {
+    this.database.close();
+  }
+}

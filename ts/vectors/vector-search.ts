@@ -1,0 +1,136 @@
+// Search by meaning over everything that is committed: what the index holds, plus what it has not taken up yet.
+// The index follows the change log in SQLite; any process may be behind, none may miss an acknowledged row.
+
+import { describeError } from "../errors.js";
+import { log } from "../log.js";
+import type { VectorIndex, VectorRows, VectorSearchRequest, VectorSearchResult } from "../native/contract.js";
+
+/** The ground state for one embedder, see `store/embeddings.ts`. */
+export interface VectorSource {
+  /** sequence number of the last committed change */
+  lastSequence(): number;
+  /** smallest sequence number still in the log, 0 for an empty log */
+  firstSequence(): number;
+  /** distinct keys changed in `(after, until]`, ascending */
+  changedAfter(after: number, until: number): Float64Array;
+  rowsOf(keys: Float64Array): VectorRows;
+  rowsAfter(afterId: number, limit: number): { rows: VectorRows; next: number | null };
+}
+
+export type VectorQuery = Omit<VectorSearchRequest, "masked" | "extra">;
+
+/** So many changed records are scored beside the index; more are taken up first. */
+const MAX_OVERLAY_RECORDS = 512;
+const REBUILD_BATCH_ROWS = 2000;
+const SYNC_DELAY_MS = 100;
+
+export class VectorSearch {
+  readonly #index: VectorIndex;
+  readonly #source: VectorSource;
+  #timer: NodeJS.Timeout | undefined;
+  #syncing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(index: VectorIndex, source: VectorSource) {
+    this.#index = index;
+    this.#source = source;
+  }
+
+  get dimension(): number {
+    return this.#index.dimension;
+  }
+
+  info(): { rows: number; live: number; behind: number; generation: number; bytes: number } {
+    const { sequence, ...info } = this.#index.info();
+    return { ...info, behind: Math.max(0, this.#source.lastSequence() - sequence) };
+  }
+
+  async search(query: VectorQuery): Promise<VectorSearchResult> {
+    const overlay = await this.#overlay();
+    return this.#index.searchAsync({ ...query, ...overlay });
+  }
+
+  /** What the index lacks at this moment. Waits for the take-up only when it lacks a lot. */
+  async #overlay(): Promise<{ masked: Float64Array | null; extra: VectorRows | null }> {
+    let changed = this.#changed();
+    if (changed === null || changed.length > MAX_OVERLAY_RECORDS) {
+      await this.sync();
+      changed = this.#changed() ?? new Float64Array(0);
+    }
+    if (changed.length === 0) return { masked: null, extra: null };
+    this.scheduleSync();
+    return { masked: changed, extra: this.#source.rowsOf(changed) };
+  }
+
+  /** Keys changed since the index was last written; null when only a rebuild can tell. */
+  #changed(): Float64Array | null {
+    const { sequence } = this.#index.info();
+    const last = this.#source.lastSequence();
+    if (sequence === last) return new Float64Array(0);
+    if (sequence > last || sequence + 1 < this.#source.firstSequence()) return null;
+    return this.#source.changedAfter(sequence, last);
+  }
+
+  /** Takes up changes soon, off the caller's path. */
+  scheduleSync(): void {
+    if (this.#timer !== undefined || this.#closed) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.sync();
+    }, SYNC_DELAY_MS);
+    this.#timer.unref();
+  }
+
+  /** Brings the index up to date, unless another process is doing it. */
+  sync(): Promise<void> {
+    this.#syncing ??= this.#sync()
+      .catch((error) => log("warn", `vector index not updated: ${describeError(error)}`))
+      .finally(() => {
+        this.#syncing = undefined;
+      });
+    return this.#syncing;
+  }
+
+  async #sync(): Promise<void> {
+    if (this.#closed || !this.#index.lock()) return;
+    try {
+      const changed = this.#changed();
+      if (changed === null || this.#index.info().sequence === 0) await this.#rebuild();
+      else this.#apply(changed);
+    } finally {
+      this.#index.unlock();
+    }
+  }
+
+  #apply(changed: Float64Array): void {
+    if (changed.length === 0) return;
+    const last = this.#source.lastSequence();
+    this.#index.remove(changed);
+    this.#index.append(this.#source.rowsOf(changed));
+    this.#index.publish(last);
+  }
+
+  /** Reads everything anew in batches, and lets other work run between them. */
+  async #rebuild(): Promise<void> {
+    // Changes that are committed meanwhile come in as log entries behind this number.
+    const last = this.#source.lastSequence();
+    this.#index.reset();
+    for (let after: number | null = 0; after !== null && !this.#closed; ) {
+      const { rows, next }: { rows: VectorRows; next: number | null } = this.#source.rowsAfter(
+        after,
+        REBUILD_BATCH_ROWS,
+      );
+      this.#index.append(rows);
+      after = next;
+      if (next !== null) await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (!this.#closed) this.#index.publish(last);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#syncing;
+    this.#index.close();
+  }
+}
