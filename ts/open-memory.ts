@@ -9,7 +9,7 @@ import { openEmbedder } from "./embedding/open-embedder.js";
 import { log, setLogLevel } from "./log.js";
 import type { NativeCore } from "./native/contract.js";
 import { openCore } from "./native/core.js";
-import type { RecallParts } from "./recall/recall.js";
+import type { RecallParts } from "./recall/recall-parts.js";
 import type { VectorSource } from "./recall/retrievers/vector.js";
 import { textEmbedder } from "./remember/embed-text.js";
 import { MemoryService } from "./service/memory-service.js";
@@ -58,7 +58,7 @@ export function openService(config: Config, clock: { now(): number }): MemorySer
     store,
     embedder,
     embedText: textEmbedder(embedder),
-    recallParts: recallParts(config, core, store, embedder, vectorSearch),
+    recallParts: recallParts({ config, clock, core, store, embedder, vectorSearch }),
     vectorSearch,
     close: async () => {
       embedder.close();
@@ -111,33 +111,59 @@ function indexFolder(databasePath: string, name: Buffer): string | null {
   );
 }
 
-function recallParts(
-  config: Config,
-  core: NativeCore,
-  store: Store,
-  embedder: Embedder,
-  vectorSearch: () => VectorSearch | null,
-): RecallParts {
+interface Wiring {
+  readonly config: Config;
+  readonly clock: { now(): number };
+  readonly core: NativeCore;
+  readonly store: Store;
+  readonly embedder: Embedder;
+  readonly vectorSearch: () => VectorSearch | null;
+}
+
+function recallParts(wiring: Wiring): RecallParts {
+  const { config, clock, core, store, embedder } = wiring;
+  const { memories, episodes } = store;
   return {
     config,
+    clock,
     embedder,
     fusion: core.fusion,
     lexical: store.lexical,
-    vectors: () => toVectorSource(vectorSearch(), store),
+    vectors: () => toVectorSource(wiring),
+    levels: () => ({ cosine: null, confidence: null }),
     pool: (scope) => store.pool(scope),
-    memoriesById: (ids, scope, source) => store.memories.get(ids, scope, source),
-    episodesById: (ids, scope) => store.episodes.get(ids, scope),
+    memoriesById: (ids, scope, source) => memories.get(ids, scope, source),
+    episodesById: (ids, scope) => episodes.get(ids, scope),
     memoryKeysBySource: (scope, source, limit) =>
-      Float64Array.from(store.memories.idsBySource(scope, source, limit), (id) => recordKey("mem", id)),
-    newestMemories: (scope, source, limit) => store.memories.newest(scope, source, limit),
+      Float64Array.from(memories.idsBySource(scope, source, limit), (id) => recordKey("mem", id)),
+    newestMemories: (scope, source, limit) => memories.newest(scope, source, limit),
+    neighbours: (ids, gapMs) => memories.neighbours(ids, gapMs),
+    newestEpisodeAt: (scope) => episodes.newestCreatedAt(scope),
+    memorySpan: (scope) => memories.span(scope),
+    profile: (agentId) => store.profiles.get(agentId),
+    uses: (keys) => store.uses.get(keys),
   };
 }
 
-function toVectorSource(search: VectorSearch | null, store: Store): VectorSource | null {
-  if (search === null) return null;
+function toVectorSource({ store, embedder, vectorSearch }: Wiring): VectorSource | null {
+  const search = vectorSearch();
+  const identity = embedder.identity();
+  if (search === null || identity === null) return null;
+  const code = store.embeddings.embedderCode(identityKey(identity), identity.dimension);
   return {
     search: (query) => search.search(query),
+    cosinesOf: (keys, query) => bestCosines(store.embeddings.vectorsOf(keys, code), query),
     memoryPosition: (scope, position) => store.memories.positionFromNewest(scope, position),
     episodePosition: (scope, position) => store.episodes.positionFromNewest(scope, position),
   };
+}
+
+/** The cosine of each record's nearest block. */
+function bestCosines(
+  vectors: ReadonlyMap<number, readonly Float32Array[]>,
+  query: Float32Array,
+): Map<number, number> {
+  const dot = (vector: Float32Array): number =>
+    vector.reduce((sum, value, i) => sum + value * (query[i] ?? 0), 0);
+  return new Map(Array.from(vectors, ([key, blocks]) => [key, Math.max(...blocks.map(dot))]));
 }

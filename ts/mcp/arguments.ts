@@ -24,7 +24,7 @@ export function parseArguments<Input extends z.ZodObject>(
   raw: unknown,
 ): z.output<Input> {
   const given = coerce(raw ?? {}, schema);
-  const parsed = input.safeParse(given);
+  const parsed = input.safeParse(given, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw toMemoryError(parsed.error.issues[0], schema);
 }

@@ -1,27 +1,47 @@
 // What the steps of a recall hand to each other: candidates before the gate, hits behind it.
 
-import type { Episode, Memory } from "../domain/memory.js";
-import type { RecordKind } from "../domain/record.js";
+import { EPISODE_LABEL, type Episode, type Memory } from "../domain/memory.js";
+import type { Confidence } from "./confidence.js";
 
 /** Which value keyed a row in ranking and gate; the first of these that a row has. */
 export type Signal = "confidence" | "rsf" | "cosine" | "rrf";
-
-/** A record found by at least one retriever, before texts are read. */
-export interface Candidate {
-  /** record key, see domain/record.ts */
-  readonly key: number;
-  /** fused value of the mode; absent in cascade */
-  score?: number;
-  /** raw cosine of its best block, when the vector scan found it */
-  cosine?: number;
-  /** found by a content word, an identifier or a substring of the query */
-  keyword: boolean;
-}
 
 /** A stored row with its text. */
 export type RecordRow =
   | { readonly kind: "mem"; readonly memory: Memory }
   | { readonly kind: "ep"; readonly episode: Episode };
+
+/** The agent's profile, put beside the stored rows. */
+export interface ProfileRow {
+  readonly kind: "profile";
+  readonly content: string;
+}
+
+export type ListName = "near" | "far" | "episodes" | "memories";
+
+/** Position in each list that named the record, 0 for the best. */
+export type ListRanks = Readonly<Partial<Record<ListName, number>>>;
+
+/** A record on its way through the steps. */
+export interface Candidate {
+  /** record key, see domain/record.ts */
+  readonly key: number;
+  readonly row: RecordRow;
+  readonly ranks: ListRanks;
+  /** raw cosine of its best block; null when no vector list holds it */
+  readonly cosine: number | null;
+  /** fused value of the mode, neighbours' shares included; null in cascade */
+  readonly fused: number | null;
+  /** part of `fused` that came from rows said next to it */
+  readonly fromNeighbours: number;
+  /** share of the query's rare words that its text holds, 0 to 1; null when it was not looked at */
+  readonly coverage: number | null;
+  /** holds an identifier or number of the query that few rows hold */
+  readonly holdsIdentifier: boolean;
+  /** factor of the episode boundary, 1 = none */
+  readonly penalty: number;
+  readonly confidence: Confidence | null;
+}
 
 export interface MatchReason {
   readonly signal: Signal;
@@ -33,17 +53,29 @@ export interface MatchReason {
 
 /** A row of the answer, whole: readers' cuts are made in response/. */
 export interface Hit {
-  readonly row: RecordRow;
+  readonly row: RecordRow | ProfileRow;
   /** absent on rows that carry no score */
   readonly matchReason?: MatchReason;
+  readonly confidence?: Confidence;
 }
 
-export function rowId(row: RecordRow): number {
-  return row.kind === "mem" ? row.memory.id : row.episode.id;
+export const PROFILE_LABEL = "[Profile] ";
+
+/** The text of a row as readers and exclusions see it. */
+export function rowText(row: RecordRow | ProfileRow): string {
+  if (row.kind === "mem") return row.memory.content;
+  return row.kind === "ep" ? EPISODE_LABEL + row.episode.summary : PROFILE_LABEL + row.content;
 }
 
-export interface RankedList {
-  readonly kind: RecordKind | "both";
-  /** record keys, best first */
-  readonly keys: readonly number[];
+/** What rows are ordered by; null for rows that carry no score. */
+export function orderScore(candidate: Candidate): number | null {
+  if (candidate.confidence !== null) return candidate.confidence.score;
+  if (candidate.fused !== null) return candidate.fused * candidate.penalty;
+  return candidate.cosine === null ? null : candidate.cosine * candidate.penalty;
+}
+
+/** Best first; equal scores keep their order, rows without a score stand last. */
+export function sortByScore(candidates: readonly Candidate[]): Candidate[] {
+  const score = (candidate: Candidate): number => orderScore(candidate) ?? Number.NEGATIVE_INFINITY;
+  return [...candidates].sort((a, b) => score(b) - score(a) || 0);
 }

@@ -1,52 +1,79 @@
-// Ranked lists -> one ranking of candidates. The arithmetic is the native core's; here lists get their weights.
+// Ranked lists -> one ranking of candidates. The arithmetic is the native core's; here lists get their weights
+// and rows their neighbours' shares.
 
-import type { Fusion, RankedLists } from "../native/contract.js";
+import { recordKey } from "../domain/record.js";
+import type { FusedRanking, Fusion, RankedLists } from "../native/contract.js";
 import type { LexicalHit } from "../store/lexical.js";
-import type { Candidate } from "./candidate.js";
-import type { VectorLists } from "./retrievers/vector.js";
+import type { ListName, ListRanks } from "./candidate.js";
+import {
+  type FindNeighbours,
+  type NeighbourOptions,
+  type SharedRanking,
+  shareWithNeighbours,
+} from "./neighbours.js";
+import type { VectorHit } from "./retrievers/vector.js";
 
-/** What the retrievers found. */
-export interface RetrievedLists extends VectorLists {
-  readonly episodes: readonly (LexicalHit & { readonly key: number })[];
-  readonly memories: readonly (LexicalHit & { readonly key: number })[];
+/** What the retrievers found, best first. */
+export interface RetrievedLists {
+  readonly near: readonly VectorHit[];
+  readonly far: readonly VectorHit[];
+  readonly episodes: readonly LexicalHit[];
+  readonly memories: readonly LexicalHit[];
 }
 
 export interface FuseOptions {
   readonly mode: "rrf" | "rsf";
   readonly rrfK: number;
-  /** share of the vector lists, the lexical lists have 1 */
+  /** share of the vector lists; the lists by words have 1 */
   readonly vectorWeight: number;
+  readonly neighbours: NeighbourOptions;
 }
 
-/** Fused candidates, best first; equal scores keep the order near, far, episodes, memories. */
-export function fuseLists(lists: RetrievedLists, fusion: Fusion, options: FuseOptions): Candidate[] {
-  const ordered = [lists.near, lists.far, lists.episodes, lists.memories];
-  const ranked = toRankedLists(
-    ordered.map((list) => list.map((hit) => hit.key)),
-    [options.vectorWeight, options.vectorWeight, 1, 1],
-  );
-  const scores = Float64Array.from([
-    ...[...lists.near, ...lists.far].map((hit) => hit.cosine),
-    ...[...lists.episodes, ...lists.memories].map((hit) => hit.score),
+const ORDER: readonly ListName[] = ["near", "far", "episodes", "memories"];
+
+/** Record keys of a list, best first. */
+export function listKeys(lists: RetrievedLists, name: ListName): readonly number[] {
+  if (name === "near" || name === "far") return lists[name].map((hit) => hit.key);
+  return lists[name].map((hit) => recordKey(name === "memories" ? "mem" : "ep", hit.id));
+}
+
+/** Where each list names each record. */
+export function listRanks(lists: RetrievedLists): Map<number, ListRanks> {
+  const ranks = new Map<number, ListRanks>();
+  for (const name of ORDER) {
+    for (const [rank, key] of listKeys(lists, name).entries())
+      ranks.set(key, { ...ranks.get(key), [name]: rank });
+  }
+  return ranks;
+}
+
+/** Fused rows, best first; equal scores keep the order near, far, episodes, memories. */
+export function fuseLists(
+  lists: RetrievedLists,
+  fusion: Fusion,
+  find: FindNeighbours,
+  options: FuseOptions,
+): SharedRanking {
+  const keys = ORDER.map((name) => listKeys(lists, name));
+  const ranked = toRankedLists(keys, [options.vectorWeight, options.vectorWeight, 1, 1]);
+  const fused =
+    options.mode === "rrf" ? fusion.rrf(ranked, options.rrfK) : fusion.rsf(ranked, listScores(lists));
+  return shareWithNeighbours(fused, find, options.neighbours);
+}
+
+/** Lists one behind the other, without fusion: near vectors, episodes, memories by words. */
+export function appendLists(lists: RetrievedLists): FusedRanking {
+  const keys = new Set([
+    ...listKeys(lists, "near"),
+    ...listKeys(lists, "episodes"),
+    ...listKeys(lists, "memories"),
   ]);
-  const fused = options.mode === "rrf" ? fusion.rrf(ranked, options.rrfK) : fusion.rsf(ranked, scores);
-  const describe = describer(lists);
-  return Array.from(fused.keys, (key, i) => ({ ...describe(key), score: fused.scores[i] ?? 0 }));
+  return { keys: Float64Array.from(keys), scores: new Float64Array(keys.size) };
 }
 
-/** Lists appended in order of retrieval, without fusion: near vectors, then episodes, then memories by words. */
-export function cascadeLists(lists: RetrievedLists): Candidate[] {
-  const keys = new Set([...lists.near, ...lists.episodes, ...lists.memories].map((hit) => hit.key));
-  return [...keys].map(describer(lists));
-}
-
-function describer(lists: RetrievedLists): (key: number) => Candidate {
-  const cosines = new Map([...lists.near, ...lists.far].map((hit) => [hit.key, hit.cosine]));
-  const keywords = new Set([...lists.episodes, ...lists.memories].map((hit) => hit.key));
-  return (key) => {
-    const cosine = cosines.get(key);
-    return { key, keyword: keywords.has(key), ...(cosine === undefined ? {} : { cosine }) };
-  };
+function listScores(lists: RetrievedLists): Float64Array {
+  const cosines = [...lists.near, ...lists.far].map((hit) => hit.cosine);
+  return Float64Array.from([...cosines, ...[...lists.episodes, ...lists.memories].map((hit) => hit.score)]);
 }
 
 function toRankedLists(lists: readonly (readonly number[])[], weights: readonly number[]): RankedLists {

@@ -33,7 +33,7 @@ export function recallAnswer(answer: RecallAnswer, options: RowOptions): WireObj
     ...(answer.otherAgents === undefined
       ? {}
       : { note: `this agent_id holds no memories; these do: ${answer.otherAgents.join(", ")}` }),
-    ...(answer.degraded === undefined ? {} : { advisory: advisory(answer.degraded) }),
+    ...(answer.degraded === null ? {} : { advisory: advisory(answer.degraded) }),
   };
 }
 

@@ -1,9 +1,10 @@
 // Rows as readers get them: snake_case, previews instead of long texts, nothing that is empty.
 
-import { EPISODE_LABEL, type Episode, episodeTime, type Memory } from "../domain/memory.js";
+import { type Episode, episodeTime, type Memory } from "../domain/memory.js";
 import { formatRef } from "../domain/record.js";
 import { countChars, cutChars } from "../domain/text.js";
-import type { Hit, RecordRow } from "../recall/candidate.js";
+import { type Hit, type ProfileRow, type RecordRow, rowText } from "../recall/candidate.js";
+import type { Confidence } from "../recall/confidence.js";
 
 /** A JSON object of the wire. */
 export type WireObject = { [key: string]: unknown };
@@ -13,13 +14,25 @@ export interface RowOptions {
   readonly previewChars: number;
 }
 
-/** A row of a recall answer. */
+/** A row of a recall answer. Only stored rows have a ref and are cut. */
 export function toMessage(hit: Hit, options: RowOptions): WireObject {
+  const { row, confidence, matchReason } = hit;
+  const text = rowText(row);
   return {
-    ...cut("content", rowContent(hit.row), options),
-    ref: rowRef(hit.row),
-    ...rowDetails(hit.row),
-    ...(hit.matchReason === undefined ? {} : { match_reason: { ...hit.matchReason } }),
+    ...(row.kind === "profile" ? { content: text } : { ...cut("content", text, options), ref: rowRef(row) }),
+    ...rowDetails(row),
+    ...(confidence === undefined ? {} : { confidence: toConfidence(confidence) }),
+    ...(matchReason === undefined ? {} : { match_reason: { ...matchReason } }),
+  };
+}
+
+function toConfidence({ ageHours, ageUnknown, resolved, cosine, score }: Confidence): WireObject {
+  return {
+    age_hours: ageHours,
+    ...(ageUnknown ? { age_unknown: true } : {}),
+    ...(resolved ? { resolved: true } : {}),
+    ...(cosine === null ? {} : { cosine }),
+    score,
   };
 }
 
@@ -27,7 +40,7 @@ export function toMessage(hit: Hit, options: RowOptions): WireObject {
 export function toItem(row: RecordRow): WireObject {
   return {
     ref: rowRef(row),
-    content: rowContent(row),
+    content: rowText(row),
     ...rowDetails(row),
     ...(row.kind === "ep" ? { resolved: row.episode.resolved } : {}),
   };
@@ -52,11 +65,8 @@ export function rowRef(row: RecordRow): string {
   return formatRef({ kind: row.kind, id: row.kind === "mem" ? row.memory.id : row.episode.id });
 }
 
-export function rowContent(row: RecordRow): string {
-  return row.kind === "mem" ? row.memory.content : EPISODE_LABEL + row.episode.summary;
-}
-
-function rowDetails(row: RecordRow): WireObject {
+function rowDetails(row: RecordRow | ProfileRow): WireObject {
+  if (row.kind === "profile") return { source: { System: "profile" } };
   if (row.kind === "ep") return episodeDetails(row.episode);
   const { source, timestamp, msgId } = row.memory;
   return {

@@ -8,7 +8,8 @@ import type { ReadScope, WriteScope } from "../domain/scope.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { invalidArgument, MemoryError } from "../errors.js";
 import type { RecordRow } from "../recall/candidate.js";
-import { type RecallOutcome, type RecallParts, recall } from "../recall/recall.js";
+import { recall } from "../recall/recall.js";
+import type { RecallOutcome, RecallParts } from "../recall/recall-parts.js";
 import type { EmbedText } from "../remember/embed-text.js";
 import { type StoreOutcome, type StoreRequest, storeMemory } from "../remember/store-memory.js";
 import type { Store } from "../store/store.js";
@@ -32,6 +33,8 @@ export interface RecallArguments extends ScopeArguments {
   readonly sourceId?: string | undefined;
   readonly excludeContents?: readonly string[] | undefined;
   readonly deep?: boolean | undefined;
+  /** adds what each step did */
+  readonly trace?: boolean | undefined;
 }
 
 export interface RecallAnswer extends RecallOutcome {
@@ -99,6 +102,7 @@ export class MemoryService {
         sourceId: request.sourceId ?? null,
         excludeContents: request.excludeContents ?? [],
         deep: request.deep ?? false,
+        trace: request.trace ?? false,
       },
       this.#parts.recallParts,
     );

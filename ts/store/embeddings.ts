@@ -99,6 +99,25 @@ export class Embeddings {
     return toVectorRows(rows, dimension);
   }
 
+  /** The vectors of these records' blocks made by one embedder, keyed by record. */
+  vectorsOf(keys: readonly number[], embedder: number): Map<number, Float32Array[]> {
+    const out = new Map<number, Float32Array[]>();
+    const rows = this.#db
+      .sql(
+        "SELECT record_key, vector FROM embeddings WHERE record_key IN (SELECT value FROM json_each(?)) AND embedder = ?",
+      )
+      .all(JSON.stringify(keys), embedder);
+    for (const row of rows) {
+      const key = Number(row["record_key"]);
+      if ((row["vector"] as Uint8Array).byteLength % 4 !== 0) continue;
+      const vectors = out.get(key) ?? [];
+      out.set(key, vectors);
+      // The driver's bytes may lie at any offset; float32 needs a multiple of four.
+      vectors.push(new Float32Array(Uint8Array.from(row["vector"] as Uint8Array).buffer));
+    }
+    return out;
+  }
+
   /** Up to `limit` rows of one embedder behind `afterId`, and the id to go on from (null at the end). */
   rowsAfter(
     afterId: number,

@@ -70,6 +70,11 @@ export class Episodes {
     return row === undefined ? null : { createdAt: String(row["created_at"]), id: Number(row["id"]) };
   }
 
+  /** Storage time of the scope's newest episode, or null. */
+  newestCreatedAt(scope: ReadScope): string | null {
+    return this.positionFromNewest(scope, 0)?.createdAt ?? null;
+  }
+
   delete(id: number): void {
     this.#db.sql("DELETE FROM episodes WHERE id = ?").run(id);
   }

@@ -98,6 +98,11 @@ export class Lexical {
       .map((row) => ({ id: Number(row["id"]), score: Number(row["score"]) }));
   }
 
+  /** Number of indexed memories, all agents together. */
+  documentCount(): number {
+    return Number(this.#db.value("SELECT coalesce(sum(memories), 0) FROM scopes"));
+  }
+
   /** In how many memories each term occurs, all agents together; 0 for an unknown term. */
   documentFrequencies(terms: readonly string[]): Map<string, number> {
     const out = new Map<string, number>();

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type { Memory } from "../domain/memory.js";
 import type { ReadScope, SourceFilter, WriteScope } from "../domain/scope.js";
 import type { Source } from "../domain/source.js";
+import { parseInstant } from "../domain/time.js";
 import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
 import { both, scopeCondition, sourceCondition } from "./scope-sql.js";
@@ -28,8 +29,8 @@ export class Memories {
   insert(memory: NewMemory, scopeCode: number): number | null {
     const done = this.#db
       .sql(
-        `INSERT INTO memories (scope, agent_id, project_id, channel, created_at, msg_id, locked, timestamp, source, content_hash, content, metadata)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        `INSERT INTO memories (scope, agent_id, project_id, channel, created_at, msg_id, locked, timestamp, instant, source, content_hash, content, metadata)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       )
       .run(
         scopeCode,
@@ -40,6 +41,7 @@ export class Memories {
         memory.msgId,
         memory.locked === true ? 1 : 0,
         memory.timestamp,
+        parseInstant(memory.timestamp),
         JSON.stringify(memory.source),
         contentHash(memory.content),
         memory.content,
@@ -109,6 +111,45 @@ export class Memories {
       )
       .get(...where.values, position);
     return row === undefined ? null : { createdAt: String(row["created_at"]), id: Number(row["id"]) };
+  }
+
+  /**
+   * For each of these ids the rows said right before and right after it in the same bucket, at most `gapMs`
+   * apart. Rows without a readable timestamp have no neighbours.
+   */
+  neighbours(ids: readonly number[], gapMs: number): Map<number, number[]> {
+    const rows = this.#db
+      .sql(
+        `SELECT c.id AS id,
+           (SELECT p.id FROM memories p WHERE p.scope = c.scope AND p.instant IS NOT NULL
+              AND (p.instant, p.id) < (c.instant, c.id) AND p.instant >= c.instant - g.gap
+            ORDER BY p.instant DESC, p.id DESC LIMIT 1) AS before,
+           (SELECT n.id FROM memories n WHERE n.scope = c.scope AND n.instant IS NOT NULL
+              AND (n.instant, n.id) > (c.instant, c.id) AND n.instant <= c.instant + g.gap
+            ORDER BY n.instant, n.id LIMIT 1) AS after
+         FROM memories c, (SELECT ? AS gap) g WHERE c.id IN (SELECT value FROM json_each(?)) AND c.instant IS NOT NULL`,
+      )
+      .all(gapMs, JSON.stringify(ids));
+    return new Map(
+      rows.map((row) => [
+        Number(row["id"]),
+        [row["before"], row["after"]].filter((id) => id !== null).map(Number),
+      ]),
+    );
+  }
+
+  /** Oldest and newest readable moment of the scope's memories, ms since the epoch. */
+  span(scope: ReadScope): { oldest: number; newest: number } | null {
+    const where = scopeCondition(scope, "scopes");
+    const row = this.#db
+      .sql(
+        `SELECT min((SELECT instant FROM memories WHERE scope = code AND instant IS NOT NULL ORDER BY instant LIMIT 1)) AS oldest,
+                max((SELECT instant FROM memories WHERE scope = code AND instant IS NOT NULL ORDER BY instant DESC LIMIT 1)) AS newest
+         FROM scopes WHERE ${where.sql}`,
+      )
+      .get(...where.values);
+    if (row === undefined || row["oldest"] === null) return null;
+    return { oldest: Number(row["oldest"]), newest: Number(row["newest"]) };
   }
 
   delete(id: number): void {

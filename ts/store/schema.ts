@@ -18,6 +18,7 @@ CREATE TABLE memories (
   locked      INTEGER NOT NULL DEFAULT 0,
   kind        TEXT NOT NULL DEFAULT 'note',
   timestamp   TEXT NOT NULL,
+  instant     REAL,
   source      TEXT NOT NULL DEFAULT '{}',
   tags        TEXT NOT NULL DEFAULT '[]',
   content_hash BLOB NOT NULL,
@@ -29,6 +30,8 @@ CREATE UNIQUE INDEX memories_content ON memories(agent_id, project_id, channel, 
 CREATE UNIQUE INDEX memories_msg_id ON memories(agent_id, project_id, msg_id) WHERE msg_id <> '';
 CREATE INDEX memories_age ON memories(agent_id, created_at, id);
 CREATE INDEX memories_all_age ON memories(created_at, id);
+-- What was said next to a row: the moment its timestamp names, ms since the epoch.
+CREATE INDEX memories_moment ON memories(scope, instant, id) WHERE instant IS NOT NULL;
 `;
 
 const EPISODES = `
@@ -106,6 +109,15 @@ CREATE TABLE vector_changes (
 ) STRICT;
 `;
 
+/** How often a record was recalled: changes no ranking of recall while confidence is off. */
+const USES = `
+CREATE TABLE uses (
+  record_key       INTEGER PRIMARY KEY,
+  recall_count     INTEGER NOT NULL DEFAULT 0,
+  last_recalled_at TEXT
+) STRICT;
+`;
+
 /** Contentless: the text is in the records already. Written by store/lexical.ts, in the record's transaction. */
 const LEXICAL = `
 CREATE VIRTUAL TABLE memory_terms USING fts5(terms, content='', contentless_delete=1, ${TERMS_TOKENIZER});
@@ -125,7 +137,7 @@ INSERT INTO settings VALUES ('database_id', lower(hex(randomblob(16))));
 
 /** Step i takes a database from schema i to schema i + 1. Landed steps never change. */
 export const MIGRATIONS: readonly string[] = [
-  MEMORIES + EPISODES + PROFILES + SCOPES + EMBEDDINGS + LEXICAL + SETTINGS,
+  MEMORIES + EPISODES + PROFILES + SCOPES + EMBEDDINGS + USES + LEXICAL + SETTINGS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

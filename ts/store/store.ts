@@ -10,7 +10,9 @@ import { type EmbeddedBlock, Embeddings } from "./embeddings.js";
 import { Episodes, type NewEpisode } from "./episodes.js";
 import { Lexical } from "./lexical.js";
 import { Memories, type NewMemory } from "./memories.js";
+import { Profiles } from "./profiles.js";
 import { type ScopePool, Scopes } from "./scopes.js";
+import { Uses } from "./uses.js";
 
 /** Vectors of a new text, with the embedder that made them. */
 export interface NewEmbedding {
@@ -24,6 +26,8 @@ export class Store {
   readonly memories: Memories;
   readonly episodes: Episodes;
   readonly lexical: Lexical;
+  readonly profiles: Profiles;
+  readonly uses: Uses;
   readonly embeddings: Embeddings;
   readonly #scopes: Scopes;
 
@@ -32,6 +36,8 @@ export class Store {
     this.memories = new Memories(database);
     this.episodes = new Episodes(database);
     this.lexical = new Lexical(database);
+    this.profiles = new Profiles(database);
+    this.uses = new Uses(database);
     this.embeddings = new Embeddings(database);
     this.#scopes = new Scopes(database);
   }
@@ -86,6 +92,7 @@ export class Store {
       this.memories.delete(id);
       this.lexical.remove("mem", id);
       this.embeddings.remove(recordKey("mem", id));
+      this.uses.remove(recordKey("mem", id));
     });
   }
 

@@ -170,7 +170,9 @@ async function converse(session: Session, limit: number): Promise<string | undef
 function report(filled: Filled): void {
   const { files, stored, skipped, rejected, seconds, notes } = filled;
   const rate = Math.round((stored + skipped + rejected) / Math.max(seconds, 0.001));
-  const parts = [`stored ${stored} memories from ${files} ${files === 1 ? "file" : "files"}`];
+  const parts = [
+    `stored ${stored} ${stored === 1 ? "memory" : "memories"} from ${files} ${files === 1 ? "file" : "files"}`,
+  ];
   if (skipped > 0) parts.push(`${skipped} already known`);
   if (rejected > 0) parts.push(`${rejected} refused`);
   out.write(`${parts.join(", ")} in ${seconds.toFixed(1)} s (${rate}/s)\n`);

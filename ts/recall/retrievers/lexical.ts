@@ -21,6 +21,8 @@ export interface LexicalSource {
     source: SourceFilter | null,
     limit: number,
   ): LexicalHit[];
+  /** number of indexed memories */
+  documentCount(): number;
   documentFrequencies(terms: readonly string[]): Map<string, number>;
 }
 

@@ -28,6 +28,8 @@ export type PositionFromNewest = (
 
 export interface VectorSource {
   search(query: VectorQuery): Promise<VectorSearchResult>;
+  /** cosine of each record's best block with the query, for records that have a vector */
+  cosinesOf(keys: readonly number[], query: Float32Array): Map<number, number>;
   memoryPosition: PositionFromNewest;
   episodePosition: PositionFromNewest;
 }

@@ -1,0 +1,498 @@
+//! From selected rows to the best records. Each method is a first pass over all selected rows and, but for
+//! the exact one, a second over the rows that the first one kept:
+//!
+//! ```text
+//! exact   float32 of all -> records
+//! int8    int8 of all -> pool -> float32 of the pool, best first, until no other row can enter
+//! bits    Hamming of all -> pool -> int8 of the pool -> as above
+//! ```
+//!
+//! A pool that may have been too small is noticed and the pass repeated with a larger one: by int8's own
+//! error among the rescored rows, and for sign bits by the estimate of `estimate.rs`.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use cpersona_kernels::Kernels;
+
+use crate::costs::{Costs, Step};
+use crate::estimate::Line;
+use crate::format::BLOCK_ROWS;
+use crate::generation::Snapshot;
+use crate::quantize::{self, Signs};
+use crate::request::Method;
+use crate::select::{Selected, Selection, bits_of};
+use crate::top_k::{Hit, Pool, TopRecords, rank_of, score_of};
+
+/// Blocks that share one buffer of scores and, when they lie together, one call of a kernel.
+const BATCH_BLOCKS: usize = 8;
+/// Expected share of the answers that a sign-bit pass may lose.
+const TOLERANCE: f64 = 0.002;
+/// Standard deviations of int8's error beyond which no row is expected.
+const SURE: f32 = 5.0;
+
+/// Something for each list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lists<T> {
+    pub(crate) near: T,
+    pub(crate) far: T,
+}
+
+impl<T> Lists<T> {
+    fn map<U>(self, mut change: impl FnMut(T) -> U) -> Lists<U> {
+        Lists { near: change(self.near), far: change(self.far) }
+    }
+}
+
+/// One search over the index.
+#[derive(Debug)]
+pub(crate) struct Scan<'a> {
+    pub(crate) kernels: Kernels,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) selection: &'a Selection,
+    pub(crate) query: &'a [f32],
+    pub(crate) signs: &'a Signs,
+    pub(crate) costs: &'a Costs,
+    pub(crate) limits: Lists<usize>,
+    pub(crate) floor: f32,
+    pub(crate) threads: usize,
+}
+
+/// Contiguous rows on their way to one kernel call.
+struct Runs<'a, T, F> {
+    values: &'a mut [T],
+    compute: &'a F,
+    rows: Range<usize>,
+    at: usize,
+}
+
+impl<T, F: Fn(Range<usize>, &mut [T])> Runs<'_, T, F> {
+    fn push(&mut self, rows: Range<usize>, at: usize) {
+        if rows.start == self.rows.end && at == self.at + self.rows.len() {
+            self.rows.end = rows.end;
+        } else {
+            self.flush();
+            (self.rows, self.at) = (rows, at);
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.rows.is_empty() {
+            (self.compute)(self.rows.clone(), &mut self.values[self.at..][..self.rows.len()]);
+        }
+        self.rows = 0..0;
+    }
+}
+
+/// Feeds selected rows to `compute` and each block's values to `visit`. A block with at least `whole` rows
+/// selected is computed entirely; values of rows that are not selected mean nothing.
+fn over_blocks<T: Copy + Default>(
+    snapshot: &Snapshot,
+    blocks: &[Selected],
+    whole: u32,
+    compute: impl Fn(Range<usize>, &mut [T]),
+    mut visit: impl FnMut(&Selected, &[T]),
+) {
+    let mut values = [T::default(); BATCH_BLOCKS * BLOCK_ROWS];
+    for batch in blocks.chunks(BATCH_BLOCKS) {
+        let mut runs = Runs { values: &mut values, compute: &compute, rows: 0..0, at: 0 };
+        for (slot, selected) in batch.iter().enumerate() {
+            let block = selected.block as usize;
+            let (first, at) = (block * BLOCK_ROWS, slot * BLOCK_ROWS);
+            let mut wanted = selected.near | selected.far;
+            if wanted.count_ones() >= whole {
+                runs.push(first..first + snapshot.rows_of(block), at);
+                continue;
+            }
+            while wanted != 0 {
+                let from = wanted.trailing_zeros() as usize;
+                let length = (wanted >> from).trailing_ones() as usize;
+                runs.push(first + from..first + from + length, at + from);
+                wanted &= !(u64::MAX >> (BLOCK_ROWS - length) << from);
+            }
+        }
+        runs.flush();
+        for (slot, selected) in batch.iter().enumerate() {
+            let count = snapshot.rows_of(selected.block as usize);
+            visit(selected, &values[slot * BLOCK_ROWS..][..count]);
+        }
+    }
+}
+
+impl Scan<'_> {
+    /// Runs a method, or the cheapest one, and says which one gave the answer.
+    pub(crate) fn run(&self, method: Method) -> (Lists<TopRecords>, Method) {
+        let rows = self.selection.near + self.selection.far;
+        let chosen = match method {
+            Method::Auto => self.costs.choose(rows, self.limits.near, self.limits.far),
+            named => named,
+        };
+        match chosen {
+            Method::Bits => match self.by_bits() {
+                Some(records) => (records, Method::Bits),
+                None => self.run(Method::Int8),
+            },
+            Method::Int8 => match self.by_bytes() {
+                Some(records) => (records, Method::Int8),
+                None => (self.exact(), Method::Exact),
+            },
+            Method::BitsRaw => (self.bits_raw(), chosen),
+            Method::Int8Raw => (self.bytes_raw(), chosen),
+            Method::Exact | Method::Auto => (self.exact(), Method::Exact),
+        }
+    }
+
+    fn hit(&self, row: usize, score: f32) -> Hit {
+        let (block, i) = (row / BLOCK_ROWS, row % BLOCK_ROWS);
+        Hit {
+            score,
+            time: self.snapshot.times(block)[i],
+            key: self.snapshot.keys(block)[i],
+            block: self.snapshot.positions(block)[i],
+        }
+    }
+
+    /// Splits the blocks among threads and gathers what each of them found.
+    fn share<S: Send>(&self, work: impl Fn(&[Selected]) -> S + Sync, mut gather: impl FnMut(S)) {
+        let blocks = &self.selection.blocks;
+        let threads = self.threads.clamp(1, blocks.len().div_ceil(BATCH_BLOCKS).max(1));
+        if threads == 1 {
+            return gather(work(blocks));
+        }
+        let part = blocks.len().div_ceil(threads).next_multiple_of(BATCH_BLOCKS);
+        std::thread::scope(|scope| {
+            let work = &work;
+            let handles: Vec<_> =
+                blocks.chunks(part).map(|part| scope.spawn(move || work(part))).collect();
+            for handle in handles {
+                match handle.join() {
+                    Ok(found) => gather(found),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+    }
+
+    fn new_records(&self) -> Lists<TopRecords> {
+        self.limits.map(|limit| TopRecords::new(limit, self.floor))
+    }
+
+    fn gather_records(&self, work: impl Fn(&[Selected], &mut Lists<TopRecords>) + Sync) -> Lists<TopRecords> {
+        let mut all = self.new_records();
+        self.share(
+            |blocks| {
+                let mut found = self.new_records();
+                work(blocks, &mut found);
+                found
+            },
+            |found| {
+                all.near.absorb(found.near);
+                all.far.absorb(found.far);
+            },
+        );
+        all
+    }
+
+    fn offer(&self, selected: &Selected, scores: &[f32], records: &mut Lists<TopRecords>) {
+        for (rows, list) in [(selected.near, &mut records.near), (selected.far, &mut records.far)] {
+            if rows != 0 {
+                for i in bits_of(rows & self.kernels.mask_at_least(scores, list.bound())) {
+                    list.push(self.hit(selected.block as usize * BLOCK_ROWS + i, scores[i]));
+                }
+            }
+        }
+    }
+
+    fn exact(&self) -> Lists<TopRecords> {
+        let width = self.query.len();
+        let vectors = self.snapshot.vectors();
+        let compute = |rows: Range<usize>, out: &mut [f32]| {
+            self.kernels.dot_f32_rows(self.query, &vectors[rows.start * width..rows.end * width], out);
+        };
+        let begun = Instant::now();
+        let records = self.gather_records(|blocks, records| {
+            over_blocks(self.snapshot, blocks, 64, compute, |selected, scores| {
+                self.offer(selected, scores, records);
+            });
+        });
+        self.learn(Step::Floats, self.selection.near + self.selection.far, begun);
+        records
+    }
+
+    fn learn(&self, step: Step, rows: usize, begun: Instant) {
+        if self.threads <= 1 {
+            self.costs.learn(step, rows, begun.elapsed());
+        }
+    }
+
+    /// The query as int8, and its scale.
+    fn query_bytes(&self) -> (Vec<i8>, f32) {
+        let mut bytes = Vec::with_capacity(self.query.len());
+        let scale = quantize::to_bytes(self.query, &mut bytes);
+        (bytes, scale)
+    }
+
+    fn over_bytes(&self, blocks: &[Selected], query: &[i8], scale: f32, mut visit: impl FnMut(&Selected, &[f32])) {
+        let width = self.query.len();
+        let bytes = self.snapshot.bytes();
+        let compute = |rows: Range<usize>, out: &mut [i32]| {
+            self.kernels.dot_i8_rows(query, &bytes[rows.start * width..rows.end * width], out);
+        };
+        let mut scores = [0.0_f32; BLOCK_ROWS];
+        over_blocks(self.snapshot, blocks, 40, compute, |selected, products| {
+            let scales = self.snapshot.scales(selected.block as usize);
+            for ((score, product), row) in scores.iter_mut().zip(products).zip(scales) {
+                *score = *product as f32 * (scale * row);
+            }
+            visit(selected, &scores[..products.len()]);
+        });
+    }
+
+    fn bytes_raw(&self) -> Lists<TopRecords> {
+        let (query, scale) = self.query_bytes();
+        self.gather_records(|blocks, records| {
+            self.over_bytes(blocks, &query, scale, |selected, scores| self.offer(selected, scores, records));
+        })
+    }
+
+    /// `None` when the pool would have to hold most rows.
+    fn by_bytes(&self) -> Option<Lists<TopRecords>> {
+        let (query, scale) = self.query_bytes();
+        let mut keep = self.limits.map(Costs::bytes_keep);
+        loop {
+            self.pays(keep, 2)?;
+            let begun = Instant::now();
+            let mut pools = keep.map(Pool::new);
+            self.share(
+                |blocks| {
+                    let mut pools = keep.map(Pool::new);
+                    self.over_bytes(blocks, &query, scale, |selected, scores| {
+                        self.pool_scores(selected, scores, &mut pools);
+                    });
+                    pools
+                },
+                |found| absorb(&mut pools, found),
+            );
+            self.learn(Step::Bytes, self.selection.near + self.selection.far, begun);
+            let (near, near_sure) = self.rescore_pool(pools.near, self.limits.near);
+            let (far, far_sure) = self.rescore_pool(pools.far, self.limits.far);
+            if near_sure && far_sure {
+                return Some(Lists { near, far });
+            }
+            keep = keep.map(|keep| keep.saturating_mul(4));
+        }
+    }
+
+    fn pool_scores(&self, selected: &Selected, scores: &[f32], pools: &mut Lists<Pool>) {
+        for (rows, pool) in [(selected.near, &mut pools.near), (selected.far, &mut pools.far)] {
+            if rows == 0 {
+                continue;
+            }
+            let bound = match pool.bound() {
+                u32::MAX => f32::NEG_INFINITY,
+                rank => score_of(rank),
+            };
+            for i in bits_of(rows & self.kernels.mask_at_least(scores, bound)) {
+                pool.push(rank_of(scores[i]), selected.block * BLOCK_ROWS as u32 + i as u32);
+            }
+        }
+    }
+
+    fn rescore_pool(&self, pool: Pool, limit: usize) -> (TopRecords, bool) {
+        let (kept, cut) = pool.finish();
+        let candidates = kept.into_iter().map(|(rank, row)| (score_of(rank), row)).collect();
+        self.rescore(candidates, cut.map(score_of), limit)
+    }
+
+    /// Whether pools of this size are worth their scan: less than one row in `share` kept.
+    fn pays(&self, keep: Lists<usize>, share: usize) -> Option<()> {
+        let small = |keep: usize, rows: usize| rows == 0 || keep.saturating_mul(share) <= rows;
+        (small(keep.near, self.selection.near) && small(keep.far, self.selection.far)).then_some(())
+    }
+
+    /// Exact scores of candidates with approximate ones, best first, until no other row can enter. False when
+    /// rows that scored below `cut` and were not kept might have.
+    fn rescore(&self, mut candidates: Vec<(f32, u32)>, cut: Option<f32>, limit: usize) -> (TopRecords, bool) {
+        let mut records = TopRecords::new(limit, self.floor);
+        if limit == 0 {
+            return (records, true);
+        }
+        candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let (mut squares, mut margin) = (0.0_f32, f32::INFINITY);
+        let mut done = 0;
+        let mut step = limit + 48;
+        let mut scores = Vec::new();
+        while done < candidates.len() && candidates[done].0 + margin >= records.bound() {
+            let part = &candidates[done..candidates.len().min(done + step)];
+            let rows: Vec<u32> = part.iter().map(|(_, row)| *row).collect();
+            scores.resize(rows.len(), 0.0);
+            let begun = Instant::now();
+            self.kernels.dot_f32_at(self.query, self.snapshot.vectors(), &rows, &mut scores);
+            self.learn(Step::FloatsAt, rows.len(), begun);
+            for ((approximate, row), score) in part.iter().zip(&scores) {
+                squares += (approximate - score).powi(2);
+                records.push(self.hit(*row as usize, *score));
+            }
+            records.cut();
+            done += part.len();
+            margin = SURE * (squares / done as f32).sqrt() + f32::EPSILON;
+            step = step.max(done);
+        }
+        let sure = cut.is_none_or(|cut| cut + margin < records.bound());
+        (records, sure)
+    }
+
+    /// Sign bits of the query.
+    fn query_bits(&self) -> Vec<u64> {
+        let mut words = Vec::new();
+        self.signs.to_words(self.query, &mut words);
+        words
+    }
+
+    fn over_bits(&self, blocks: &[Selected], query: &[u64], visit: impl FnMut(&Selected, &[u32])) {
+        let width = query.len();
+        let bits = self.snapshot.bits();
+        let compute = |rows: Range<usize>, out: &mut [u32]| {
+            self.kernels.hamming_rows(query, &bits[rows.start * width..rows.end * width], out);
+        };
+        over_blocks(self.snapshot, blocks, 12, compute, visit);
+    }
+
+    fn bits_raw(&self) -> Lists<TopRecords> {
+        let query = self.query_bits();
+        let pools = self.bit_pools(&query, self.limits.map(|limit| limit.saturating_mul(8)), None);
+        let score = |distance: u32| 1.0 - 2.0 * distance as f32 / self.query.len() as f32;
+        let list = |pool: Pool, limit: usize| {
+            let mut records = TopRecords::new(limit, self.floor);
+            for (distance, row) in pool.finish().0 {
+                records.push(self.hit(row as usize, score(distance)));
+            }
+            records
+        };
+        Lists { near: list(pools.near, self.limits.near), far: list(pools.far, self.limits.far) }
+    }
+
+    /// Keeps the rows with the least distances. `sample` receives how many rows of each list lie at each
+    /// distance, from one row of each block.
+    fn bit_pools(
+        &self,
+        query: &[u64],
+        keep: Lists<usize>,
+        mut sample: Option<&mut Lists<Vec<u32>>>,
+    ) -> Lists<Pool> {
+        let mut pools = keep.map(Pool::new);
+        let distances = if sample.is_some() { self.query.len() + 1 } else { 0 };
+        self.share(
+            |blocks| {
+                let mut pools = keep.map(Pool::new);
+                let mut counts = Lists { near: vec![0; distances], far: vec![0; distances] };
+                self.over_bits(blocks, query, |selected, values| {
+                    let lists = [
+                        (selected.near, &mut pools.near, &mut counts.near),
+                        (selected.far, &mut pools.far, &mut counts.far),
+                    ];
+                    for (rows, pool, counts) in lists {
+                        if rows == 0 {
+                            continue;
+                        }
+                        if distances > 0 {
+                            counts[values[rows.trailing_zeros() as usize] as usize] += rows.count_ones();
+                        }
+                        for i in bits_of(rows & self.kernels.mask_at_most(values, pool.bound())) {
+                            pool.push(values[i], selected.block * BLOCK_ROWS as u32 + i as u32);
+                        }
+                    }
+                });
+                (pools, counts)
+            },
+            |(found, counts)| {
+                absorb(&mut pools, found);
+                if let Some(sample) = sample.as_deref_mut() {
+                    add(&mut sample.near, &counts.near);
+                    add(&mut sample.far, &counts.far);
+                }
+            },
+        );
+        pools
+    }
+
+    /// `None` when the pool would have to hold a large share of the rows.
+    fn by_bits(&self) -> Option<Lists<TopRecords>> {
+        let query = self.query_bits();
+        let bytes = self.query_bytes();
+        let mut keep = self.limits.map(|limit| self.costs.bits_keep(limit));
+        let mut first = true;
+        loop {
+            self.pays(keep, 4)?;
+            let begun = Instant::now();
+            let mut sample = keep.map(|_| vec![0; self.query.len() + 1]);
+            let pools = self.bit_pools(&query, keep, Some(&mut sample));
+            self.learn(Step::Bits, self.selection.near + self.selection.far, begun);
+            let (near, near_lost) = self.rescore_bits(pools.near, &bytes, &sample.near, self.limits.near);
+            let (far, far_lost) = self.rescore_bits(pools.far, &bytes, &sample.far, self.limits.far);
+            let lost = near_lost.max(far_lost);
+            if lost <= TOLERANCE {
+                if first && lost <= TOLERANCE / 64.0 {
+                    self.costs.shrink();
+                }
+                return Some(Lists { near, far });
+            }
+            self.costs.grow();
+            first = false;
+            keep = keep.map(|keep| keep.saturating_mul(if lost > TOLERANCE * 16.0 { 4 } else { 2 }));
+        }
+    }
+
+    /// Records from a pool of Hamming distances, and the share of them that was probably lost.
+    fn rescore_bits(
+        &self,
+        pool: Pool,
+        (query, scale): &(Vec<i8>, f32),
+        sample: &[u32],
+        limit: usize,
+    ) -> (TopRecords, f64) {
+        let (mut kept, cut) = pool.finish();
+        // In the order of memory: neighbours share pages.
+        kept.sort_unstable_by_key(|(_, row)| *row);
+        let rows: Vec<u32> = kept.iter().map(|(_, row)| *row).collect();
+        let mut products = vec![0; rows.len()];
+        let begun = Instant::now();
+        self.kernels.dot_i8_at(query, self.snapshot.bytes(), &rows, &mut products);
+        self.learn(Step::BytesAt, rows.len(), begun);
+        let candidates: Vec<(f32, u32)> = rows
+            .iter()
+            .zip(&products)
+            .map(|(row, product)| {
+                let row_scale = self.snapshot.scales(*row as usize / BLOCK_ROWS)[*row as usize % BLOCK_ROWS];
+                (*product as f32 * (scale * row_scale), *row)
+            })
+            .collect();
+        let line = cut.map(|cut| {
+            let points = kept.iter().zip(&candidates).map(|((distance, _), (score, _))| (*distance, *score));
+            (cut, Line::fit(points))
+        });
+        let at_cut = kept.iter().filter(|(distance, _)| Some(*distance) == cut).count() as f64;
+        let (records, _) = self.rescore(candidates, None, limit);
+        let lost = line.map_or(0.0, |(cut, line)| {
+            let outside = (cut..).zip(&sample[sample.len().min(cut as usize)..]);
+            outside
+                .map(|(distance, count)| {
+                    let kept = if distance == cut { at_cut } else { 0.0 };
+                    (f64::from(*count) - kept).max(0.0) * line.beats(distance, records.bound())
+                })
+                .sum::<f64>()
+        });
+        (records, lost / limit.max(1) as f64)
+    }
+}
+
+fn absorb(pools: &mut Lists<Pool>, found: Lists<Pool>) {
+    pools.near.absorb(found.near);
+    pools.far.absorb(found.far);
+}
+
+fn add(sums: &mut [u32], counts: &[u32]) {
+    for (sum, count) in sums.iter_mut().zip(counts) {
+        *sum += count;
+    }
+}

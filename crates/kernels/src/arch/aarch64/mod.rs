@@ -1,0 +1,5 @@
+//! aarch64 levels.
+
+mod neon;
+
+pub(crate) use neon::Neon;

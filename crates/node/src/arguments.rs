@@ -1,0 +1,238 @@
+//! The one place where arrays from JavaScript are checked: lengths, ranges, finiteness. What leaves this
+//! module is fit for the crates below. Messages name the argument as the TypeScript twins do.
+
+use std::borrow::Cow;
+
+use cpersona_index::{AgeCut, Method, Rows, SearchRequest};
+use napi::bindgen_prelude::{Float32ArraySlice, Float64ArraySlice, Uint32ArraySlice};
+use napi_derive::napi;
+
+use crate::error::{Result, invalid};
+
+const MAX_DIMENSION: f64 = 16_384.0;
+/// 2^53 - 1, the last whole number that a double tells from its neighbours.
+const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
+
+/// A field that is there and may be null. The macro takes a literal `Option` for a field that may be left out,
+/// and then refuses null.
+type Nullable<T> = Option<T>;
+
+/// Parallel arrays, one element for each row.
+#[napi(object, object_to_js = false)]
+pub struct RowArrays<'env> {
+    pub keys: Float64ArraySlice<'env>,
+    pub blocks: Uint32ArraySlice<'env>,
+    pub scopes: Uint32ArraySlice<'env>,
+    pub times: Float64ArraySlice<'env>,
+    pub vectors: Float32ArraySlice<'env>,
+}
+
+/// One search, in the shape of the TypeScript contract.
+#[napi(object, object_to_js = false)]
+pub struct SearchArguments<'env> {
+    pub query: Float32ArraySlice<'env>,
+    pub scopes: Nullable<Uint32ArraySlice<'env>>,
+    pub near: Nullable<Float64ArraySlice<'env>>,
+    pub far: Nullable<Float64ArraySlice<'env>>,
+    pub near_limit: f64,
+    pub far_limit: f64,
+    pub floor: f64,
+    pub masked: Nullable<Float64ArraySlice<'env>>,
+    pub only: Nullable<Float64ArraySlice<'env>>,
+    pub extra: Nullable<RowArrays<'env>>,
+    pub method: String,
+}
+
+/// Checked rows; borrowed for a call, owned for a task.
+pub struct CheckedRows<'a> {
+    keys: Vec<u64>,
+    blocks: Cow<'a, [u32]>,
+    scopes: Cow<'a, [u32]>,
+    times: Cow<'a, [f64]>,
+    vectors: Cow<'a, [f32]>,
+}
+
+impl<'a> CheckedRows<'a> {
+    /// `field` is put before the arrays' names in a message: empty, or `extra.`.
+    pub(crate) fn of(field: &str, rows: &'a RowArrays<'_>, dimension: usize) -> Result<Self> {
+        let count = rows.keys.len();
+        for (name, length) in
+            [("blocks", rows.blocks.len()), ("scopes", rows.scopes.len()), ("times", rows.times.len())]
+        {
+            if length != count {
+                return Err(invalid(&format!("{field}{name}"), "must be as long as keys"));
+            }
+        }
+        let keys = keys(&format!("{field}keys"), &rows.keys)?;
+        if !rows.times.iter().all(|time| time.is_finite()) {
+            return Err(invalid(&format!("{field}times"), "must be finite"));
+        }
+        let length = count.checked_mul(dimension);
+        vectors(&format!("{field}vectors"), &rows.vectors, length)?;
+        Ok(Self {
+            keys,
+            blocks: Cow::Borrowed(&rows.blocks),
+            scopes: Cow::Borrowed(&rows.scopes),
+            times: Cow::Borrowed(&rows.times),
+            vectors: Cow::Borrowed(&rows.vectors),
+        })
+    }
+
+    pub(crate) fn as_rows(&self) -> Rows<'_> {
+        Rows {
+            keys: &self.keys,
+            blocks: &self.blocks,
+            scopes: &self.scopes,
+            times: &self.times,
+            vectors: &self.vectors,
+        }
+    }
+
+    fn into_owned(self) -> CheckedRows<'static> {
+        CheckedRows {
+            keys: self.keys,
+            blocks: owned(self.blocks),
+            scopes: owned(self.scopes),
+            times: owned(self.times),
+            vectors: owned(self.vectors),
+        }
+    }
+}
+
+/// A checked search; borrowed for a call, owned for a task.
+pub struct CheckedSearch<'a> {
+    query: Cow<'a, [f32]>,
+    scopes: Option<Cow<'a, [u32]>>,
+    near: Option<AgeCut>,
+    far: Option<AgeCut>,
+    near_limit: usize,
+    far_limit: usize,
+    floor: f32,
+    masked: Option<Vec<u64>>,
+    only: Option<Vec<u64>>,
+    extra: Option<CheckedRows<'a>>,
+    method: Method,
+}
+
+impl<'a> CheckedSearch<'a> {
+    pub(crate) fn of(search: &'a SearchArguments<'_>, dimension: usize) -> Result<Self> {
+        vectors("query", &search.query, Some(dimension))?;
+        let extra = search.extra.as_ref();
+        Ok(Self {
+            query: Cow::Borrowed(&search.query),
+            scopes: search.scopes.as_ref().map(|scopes| Cow::Borrowed(&**scopes)),
+            near: search.near.as_ref().map(|cut| age_cut("near", cut)).transpose()?,
+            far: search.far.as_ref().map(|cut| age_cut("far", cut)).transpose()?,
+            near_limit: limit("nearLimit", search.near_limit)?,
+            far_limit: limit("farLimit", search.far_limit)?,
+            floor: floor(search.floor)?,
+            masked: search.masked.as_ref().map(|list| ascending("masked", list)).transpose()?,
+            only: search.only.as_ref().map(|list| ascending("only", list)).transpose()?,
+            extra: extra.map(|rows| CheckedRows::of("extra.", rows, dimension)).transpose()?,
+            method: Method::from_name(&search.method)
+                .ok_or_else(|| invalid("method", "must be one of the known methods"))?,
+        })
+    }
+
+    pub(crate) fn as_request(&self) -> SearchRequest<'_> {
+        SearchRequest {
+            scopes: self.scopes.as_deref(),
+            near: self.near,
+            far: self.far,
+            far_limit: self.far_limit,
+            floor: self.floor,
+            masked: self.masked.as_deref(),
+            only: self.only.as_deref(),
+            extra: self.extra.as_ref().map(CheckedRows::as_rows).unwrap_or_default(),
+            method: self.method,
+            ..SearchRequest::new(&self.query, self.near_limit)
+        }
+    }
+
+    pub(crate) fn into_owned(self) -> CheckedSearch<'static> {
+        CheckedSearch {
+            query: owned(self.query),
+            scopes: self.scopes.map(owned),
+            extra: self.extra.map(CheckedRows::into_owned),
+            near: self.near,
+            far: self.far,
+            near_limit: self.near_limit,
+            far_limit: self.far_limit,
+            floor: self.floor,
+            masked: self.masked,
+            only: self.only,
+            method: self.method,
+        }
+    }
+}
+
+fn owned<T: Clone>(values: Cow<'_, [T]>) -> Cow<'static, [T]> {
+    Cow::Owned(values.into_owned())
+}
+
+pub(crate) fn dimension(dimension: f64) -> Result<usize> {
+    if dimension.fract() != 0.0 || !(1.0..=MAX_DIMENSION).contains(&dimension) {
+        return Err(invalid("dimension", "must be a whole number from 1 to 16384"));
+    }
+    Ok(dimension as usize)
+}
+
+pub(crate) fn identity(identity: &[u8]) -> Result<[u8; 16]> {
+    identity.try_into().map_err(|_| invalid("identity", "must be 16 bytes"))
+}
+
+pub(crate) fn sequence(sequence: f64) -> Result<u64> {
+    whole(sequence).ok_or_else(|| invalid("sequence", "must be a whole number from 0 to 2^53 - 1"))
+}
+
+pub(crate) fn keys(field: &str, keys: &[f64]) -> Result<Vec<u64>> {
+    let exact: Option<Vec<u64>> = keys.iter().map(|key| whole(*key)).collect();
+    exact.ok_or_else(|| invalid(field, "must be whole numbers from 0 to 2^53 - 1"))
+}
+
+fn ascending(field: &str, list: &[f64]) -> Result<Vec<u64>> {
+    if !list.is_sorted() {
+        return Err(invalid(field, "must be ascending"));
+    }
+    keys(field, list)
+}
+
+/// Finite vectors of this length; `None` is a length that no array can have.
+pub(crate) fn vectors(field: &str, vectors: &[f32], length: Option<usize>) -> Result<()> {
+    if Some(vectors.len()) != length {
+        let length = length.unwrap_or(usize::MAX);
+        return Err(invalid(field, &format!("must hold {length} numbers")));
+    }
+    if !vectors.iter().all(|number| number.is_finite()) {
+        return Err(invalid(field, "must be finite"));
+    }
+    Ok(())
+}
+
+fn age_cut(field: &str, cut: &[f64]) -> Result<AgeCut> {
+    let pairs: [f64; 4] = cut.try_into().map_err(|_| invalid(field, "must hold four numbers"))?;
+    if pairs.iter().any(|number| number.is_nan()) {
+        return Err(invalid(field, "must not hold NaN"));
+    }
+    Ok(AgeCut::from_pairs(pairs))
+}
+
+fn limit(field: &str, limit: f64) -> Result<usize> {
+    match whole(limit) {
+        Some(limit) if limit <= u64::from(u32::MAX) => Ok(limit as usize),
+        _ => Err(invalid(field, "must be a whole number from 0 to 2^32 - 1")),
+    }
+}
+
+/// Scores are float32, so the floor is too; rounding can take a cosine just below -1, and -1 means no floor.
+fn floor(floor: f64) -> Result<f32> {
+    if floor.is_nan() {
+        return Err(invalid("floor", "must be a number"));
+    }
+    Ok(if floor <= -1.0 { f32::NEG_INFINITY } else { floor as f32 })
+}
+
+fn whole(number: f64) -> Option<u64> {
+    let is_whole = (0.0..=MAX_SAFE).contains(&number) && number.fract() == 0.0;
+    is_whole.then_some(number as u64)
+}

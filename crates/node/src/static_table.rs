@@ -1,0 +1,49 @@
+//! The static token table over typed arrays.
+
+use std::path::Path;
+
+use cpersona_embed::StaticTable;
+use napi::bindgen_prelude::{Float32Array, Uint32Array};
+use napi_derive::napi;
+
+use crate::error::{Result, from_table, invalid};
+
+#[napi]
+pub struct NativeStaticTable {
+    table: StaticTable,
+}
+
+#[napi]
+impl NativeStaticTable {
+    #[napi(factory, catch_unwind)]
+    pub fn open(path: String) -> Result<Self> {
+        let table = StaticTable::open(Path::new(&path)).map_err(from_table)?;
+        Ok(Self { table })
+    }
+
+    #[napi(catch_unwind)]
+    pub fn dimension(&self) -> u32 {
+        self.table.dimension() as u32
+    }
+
+    #[napi(catch_unwind)]
+    pub fn centre(&self) -> Float32Array {
+        self.table.centre().to_vec().into()
+    }
+
+    #[napi(catch_unwind)]
+    pub fn encode(&self, text: String) -> Uint32Array {
+        self.table.encode(&text).into()
+    }
+
+    #[napi(catch_unwind)]
+    pub fn embed(&self, texts: Vec<String>) -> Result<Float32Array> {
+        let dimension = self.table.dimension();
+        let length = texts.len().checked_mul(dimension).ok_or_else(|| invalid("texts", "are too many"))?;
+        let mut vectors = vec![0.0f32; length];
+        for (text, row) in texts.iter().zip(vectors.chunks_exact_mut(dimension)) {
+            self.table.embed_into(text, row);
+        }
+        Ok(vectors.into())
+    }
+}

@@ -1,0 +1,137 @@
+// Every behaviour that users may rely on: an id, where the promise comes from, and one sentence. Tests cite the
+// ids (`verifies.ts`, the scenario files); `coverage.test.ts` fails for an id that nothing cites.
+// Sources: "seed N §M" the mission's documents, "design" this project's decisions, "tools" the wire contract.
+
+export interface Requirement {
+  readonly source: string;
+  readonly sentence: string;
+}
+
+function from<const T extends Readonly<Record<string, string>>>(
+  source: string,
+  sentences: T,
+): { [Id in keyof T]: Requirement } {
+  return Object.fromEntries(
+    Object.entries(sentences).map(([id, sentence]) => [id, { source, sentence }]),
+  ) as { [Id in keyof T]: Requirement };
+}
+
+export const REQUIREMENTS = {
+  ...from("seed 000 §1", {
+    "order.best-is-last": "recall answers in ascending relevance: the last row is the best match",
+  }),
+  ...from("seed 000 §5", {
+    "dedup.msg-id": "a known msg_id is skipped and answers with the id of the row that holds it",
+    "dedup.msg-id-ignores-channel": "a msg_id counts across channels",
+    "dedup.msg-id-per-project": "a msg_id counts inside its project",
+    "dedup.msg-id-sees-global-pool": "a msg_id in the global pool also counts for a write to a project",
+    "dedup.content": "a text that the bucket holds is skipped and answers with the id of its row",
+    "dedup.content-per-channel": "the same text is stored again in another channel",
+    "dedup.content-per-project": "the same text is stored again in another project",
+    "dedup.content-sees-global-pool": "a text in the global pool or the shared channel also counts",
+    "dedup.narrow-copy-does-not-count": "a copy inside a project or channel does not stop a wider write",
+    "dedup.per-agent": "agents do not share copies",
+    "dedup.never-changes-a-row": "there is no upsert: storing again changes nothing of the stored row",
+    "dedup.skips-say-why": "a skip names its reason",
+    "store.rejection-has-reason": "a refused write answers rejected with a reason",
+  }),
+  ...from("seed 000 §10", {
+    "shape.unknown-tool": "an unknown tool answers with a bare error",
+    "shape.failures-carry-ok-false": "a failed tool call carries ok false and its error",
+    "shape.reads-carry-no-ok": "a successful read carries no ok",
+  }),
+  ...from("seed 001", {
+    "preview.pure-prefix":
+      "a long text is shown as a pure prefix of at most 500 characters, without any mark",
+    "preview.marked-only-when-cut": "content_truncated and content_len are there only when the text was cut",
+    "preview.code-points": "a cut falls between code points and never splits an emoji",
+    "preview.can-be-excluded": "a preview passed back as exclude_contents excludes its row",
+    "preview.setting": "CPERSONA_RECALL_PREVIEW_CHARS sets the length, and 0 shows every text whole",
+    "preview.library-is-whole": "the library gives whole texts, only the wire cuts",
+    "contents.whole-rows": "get_contents gives whole rows for refs",
+    "contents.missing": "malformed and unknown refs come back in missing and spoil nothing else",
+    "contents.foreign-is-missing": "another agent's ref is missing, as if it did not exist",
+    "contents.at-most-20": "more than 20 refs, or none, are refused",
+    "ref.on-every-row": "every row of the database carries its ref",
+  }),
+  ...from("design", {
+    "contents.budget": "what does not fit into one answer is deferred by name, and the first row always fits",
+    "dedup.near-duplicates-are-kept":
+      "a text that differs in anything is stored: corrections look like copies",
+    "dedup.other-source": "the same text from another source is skipped",
+    "dedup.deleted-copy-is-gone": "a text whose row was deleted is stored again",
+    "words.short-cjk": "two-character words of Japanese and Korean are found",
+    "words.width-and-case": "width, case and half-width kana do not matter",
+    "words.short-and-numbers": "two-letter words and bare numbers are found",
+    "words.stemming": "English words are found in their other forms",
+    "words.hits-survive": "a keyword hit is always shown, whatever its cosine and the size of the store",
+    "words.identifiers": "identifiers, paths and versions are found whole and by their parts",
+    "words.without-embedder": "recall works without an embedder",
+    "words.unrelated-is-empty": "a query that shares only function words with the store gives nothing",
+    "meaning.without-common-words": "a row that shares no word with the query is found by its meaning",
+    "meaning.embedder-down": "without its embedder, recall finds rows by words and says so",
+    "meaning.store-without-vector": "a write during an outage of the embedder is kept and found by its words",
+    "meaning.fresh-rows": "a stored row is found by meaning at once",
+    "agent.default": "a call that names no agent is the configured agent's",
+    "agent.empty-says-who-has-rows":
+      "an answer that is empty because the agent has no rows names agents that do",
+    "project.setting": "CPERSONA_PROJECT_ID is the default of writes, and of reads with the global pool",
+    "project.star": "project * reads all projects and cannot be written to",
+    "bounds.content": "a text over 16,000 characters is cut and says truncated",
+    "bounds.keys": "id, agent_id, channel and project_id over 256 characters are refused",
+    "bounds.timestamp": "a timestamp over 64 characters is refused",
+    "bounds.json": "serialised source or metadata over 8,000 characters are refused",
+    "bounds.query": "a query of 100,000 characters is answered, a longer one refused",
+    "bounds.tools-list": "the list of tools stays within 10,000 characters",
+    "text.well-formed": "lone surrogates and NUL are refused at the door, in every text field",
+    "arguments.coerced": "wrong types that can mean only one thing are taken for it",
+    "arguments.null-is-absent": "null counts as not given",
+    "arguments.named-in-refusals": "every refusal names the field and its rule",
+    "ties.newer-row-wins": "of rows of the same second the newer id counts as newer",
+    "memory.survives-restart": "what was stored is there after a restart, by words and by meaning",
+    "memory.two-processes": "two servers on one database see each other's rows at once",
+    "stdio.initialize-first": "initialize is answered before anything slow, whatever state the storage is in",
+    "stdio.only-protocol": "stdout carries protocol frames only, however the start goes",
+    "stdio.ends-with-stdin": "the server ends within a second of stdin's end and answers what is running",
+    "stdio.ends-on-signal": "the server ends on SIGTERM",
+    "stdio.broken-storage-is-said":
+      "without a usable database every call fails with one line that says what to do",
+    "files.private": "the database is readable by its owner only",
+  }),
+  ...from("tools", {
+    "words.no-query-syntax": "nothing in a query is syntax: no query makes recall fail",
+    "store.two-forms": "store takes flat arguments and a message object, and refuses a mixture",
+    "store.cleaning": "annotations of earlier recalls are removed, and the text is trimmed",
+    "store.source": "type words of a source are folded; without a source it is the agent",
+    "store.timestamp": "the caller's timestamp is kept as written, and now stands in for none",
+    "store.future": "a timestamp far ahead of the clock is noted, refused or ignored by setting",
+    "scope.agent": "an agent never sees another agent's rows, in any tool",
+    "scope.project":
+      "a project sees itself and the global pool; omitted sees all, empty only the global pool",
+    "scope.channel": "a channel sees itself and the shared one; omitted or empty sees all",
+    "scope.axes-combine": "agent, project and channel restrict together",
+    "source-id.exact": "a source_id that ends in a letter or digit means exactly that id",
+    "source-id.prefix": "any other source_id means ids that start with it",
+    "exclude.equal-text": "a row whose text equals an entry is left out, without regard to case and blanks",
+    "exclude.prefix-from-32": "prefixes count from 32 characters on, in both directions",
+    "exclude.does-not-cost-rows": "excluded rows do not use up places of the answer",
+    "recall.empty-query": "an empty query gives the newest memories, the newest last",
+    "recall.limit": "at most limit rows come back, and limit 0 gives none",
+    "recall.row-keys":
+      "rows carry source, timestamp and id only when they have them, and match_reason when scored",
+    "list.newest-first": "list_memories goes from the newest to the oldest",
+    "list.scope": "list_memories keeps to agent, project and channel; agent '' lists all agents",
+    "list.limit": "list_memories answers at most limit rows, cut like previews",
+    "delete.removes": "a deleted memory is gone from recall, lists and contents",
+    "delete.only-own": "deleting an unknown or foreign row fails the same way and deletes nothing",
+    "shape.structured-equals-content": "structured content equals the text of the answer, failures included",
+    "shape.schemas": "every answer, failures included, fits its tool's output schema",
+    "shape.hints": "every tool says whether it reads, writes or destroys",
+    "shape.input-schemas": "input schemas are plain objects without combinators or foreign references",
+  }),
+} as const;
+
+export type RequirementId = keyof typeof REQUIREMENTS;
+
+/** Promises that later work keeps; listed so that they are not forgotten. Nothing cites them yet. */
+export const KNOWN_GAPS: Readonly<Record<string, string>> = {};

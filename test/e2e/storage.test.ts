@@ -1,0 +1,133 @@
+// What is kept: over restarts, between processes, and through a kill.
+
+import { join } from "node:path";
+import { describe, expect } from "vitest";
+import { texts } from "../contract/calls.js";
+import { verifies } from "../contract/verifies.js";
+import { type Answer, serverEnvironment, startServer, type TestServer } from "../support/client.js";
+import { frames, startRaw } from "../support/process.js";
+import { tempFolder } from "../support/temp.js";
+
+const STATIC = { CPERSONA_EMBEDDING_MODE: "static" };
+const own = (server: TestServer, query: string, limit = 20) => texts(server, query, { limit });
+const store = (server: TestServer, content: string) => server.call("store", { agent_id: "agent-a", content });
+
+describe("a database", () => {
+  verifies("memory.survives-restart", async () => {
+    const databasePath = join(tempFolder(), "memory.db");
+    const first = await startServer({ databasePath, env: STATIC });
+    await store(first, "the invoices are kept in the blue folder");
+    await store(first, "請求書は青いフォルダにあります");
+    await first.close();
+    for (let i = 0; i < 2; i++) {
+      const next = await startServer({ databasePath, env: STATIC });
+      expect(await own(next, "invoices")).toContain("the invoices are kept in the blue folder");
+      expect(await own(next, "青いフォルダ")).toContain("請求書は青いフォルダにあります");
+      expect(await own(next, "")).toHaveLength(2);
+      const found = await next.call("recall", { agent_id: "agent-a", query: "invoices in the blue folder" });
+      expect(found["messages"].at(-1).match_reason.cosine).toBeGreaterThan(0.5);
+      expect((await store(next, "請求書は青いフォルダにあります"))["result"]).toBe("skipped");
+      await next.close();
+    }
+  });
+
+  verifies("memory.two-processes", "each row at once, by words and by meaning", async () => {
+    const databasePath = join(tempFolder(), "memory.db");
+    const servers = [
+      await startServer({ databasePath, env: STATIC }),
+      await startServer({ databasePath, env: STATIC }),
+    ] as const;
+    for (let i = 0; i < 6; i++) {
+      const [writer, reader] = i % 2 === 0 ? servers : [servers[1], servers[0]];
+      const { id } = await store(writer, `umbrella number ${i} stands in the hall`);
+      const { messages } = await reader.call("recall", {
+        agent_id: "agent-a",
+        query: `umbrella number ${i}`,
+      });
+      const row = messages.find((message: Answer) => message["ref"] === `mem:${id}`);
+      expect(row?.match_reason.cosine).toBeGreaterThan(0.5);
+      if (i === 5) {
+        await writer.call("delete_memory", { agent_id: "agent-a", memory_id: id });
+        expect(await own(reader, "umbrella")).toHaveLength(5);
+      }
+    }
+  });
+
+  verifies("memory.two-processes", "200 rows each at the same time", async () => {
+    const databasePath = join(tempFolder(), "memory.db");
+    const servers = [
+      await startServer({ databasePath, env: STATIC }),
+      await startServer({ databasePath, env: STATIC }),
+    ];
+    const write = async (server: TestServer, name: string): Promise<Answer[]> => {
+      const answers: Answer[] = [];
+      for (let i = 0; i < 200; i += 20)
+        answers.push(
+          ...(await Promise.all(
+            Array.from({ length: 20 }, (_, j) => store(server, `umbrella ${name} ${i + j}`)),
+          )),
+        );
+      return answers;
+    };
+    const answers = (await Promise.all(servers.map((server, i) => write(server, `p${i}`)))).flat();
+    expect(answers.filter((answer) => answer["result"] === "stored")).toHaveLength(400);
+    expect(new Set(answers.map((answer) => answer["id"])).size).toBe(400);
+    for (const server of servers) {
+      const { count } = await server.call("list_memories", { agent_id: "agent-a", limit: 500 });
+      expect(count).toBe(400);
+      expect(await own(server, "umbrella", 100)).toHaveLength(100);
+    }
+  });
+
+  verifies("memory.two-processes", "the same text at the same time is stored once", async () => {
+    const databasePath = join(tempFolder(), "memory.db");
+    const servers = [await startServer({ databasePath }), await startServer({ databasePath })];
+    for (let i = 0; i < 20; i++) {
+      const both = await Promise.all(servers.map((server) => store(server, `umbrella ${i}`)));
+      expect(both.map((answer) => answer["result"]).sort()).toEqual(["skipped", "stored"]);
+      expect(both[0]?.["id"]).toBe(both[1]?.["id"]);
+    }
+  });
+
+  verifies(
+    "memory.survives-restart",
+    "kill -9 in the middle of writing loses nothing acknowledged",
+    async () => {
+      const databasePath = join(tempFolder(), "memory.db");
+      const acknowledged = new Set<number>();
+      for (let round = 0; round < 3; round++) {
+        const server = startRaw({ env: serverEnvironment(databasePath, STATIC) });
+        await server.initialize();
+        for (let id = 1; id <= 300; id++)
+          server.send({
+            id,
+            method: "tools/call",
+            params: { name: "store", arguments: { agent_id: "agent-a", content: `umbrella ${round} ${id}` } },
+          });
+        await server.answer(20 + round * 40);
+        server.child.kill("SIGKILL");
+        await server.exit;
+        const whole = server.stdout().slice(0, server.stdout().lastIndexOf("\n") + 1);
+        for (const frame of frames(whole)) {
+          const answer = (frame["result"] as { structuredContent?: Answer }).structuredContent;
+          if (answer?.["result"] === "stored") acknowledged.add(answer["id"]);
+        }
+      }
+      expect(acknowledged.size).toBeGreaterThan(100);
+      const server = await startServer({ databasePath, env: STATIC });
+      const ids = [...acknowledged];
+      for (let i = 0; i < ids.length; i += 20) {
+        const refs = ids.slice(i, i + 20).map((id) => `mem:${id}`);
+        expect(await server.call("get_contents", { agent_id: "agent-a", refs })).toMatchObject({
+          missing: [],
+        });
+      }
+      for (const id of [ids[0], ids.at(-1)]) {
+        const { items } = await server.call("get_contents", { agent_id: "agent-a", refs: [`mem:${id}`] });
+        const { messages } = await server.call("recall", { agent_id: "agent-a", query: items[0].content });
+        const row = messages.find((message: Answer) => message["ref"] === `mem:${id}`);
+        expect(row?.match_reason).toMatchObject({ cosine: expect.any(Number) });
+      }
+    },
+  );
+});

@@ -1,0 +1,216 @@
+// The addon's exports, and a `NativeCore` over them. Arguments are checked once, on the native side; here
+// error codes become `MemoryError`, and the tagged outcome of a task becomes a value or a throw.
+
+import { MemoryError, type MemoryErrorCode } from "../errors.js";
+import type {
+  FusedRanking,
+  NativeCore,
+  StaticTable,
+  VectorIndex,
+  VectorIndexInfo,
+  VectorIndexOptions,
+  VectorRows,
+  VectorSearchRequest,
+  VectorSearchResult,
+} from "./contract.js";
+
+/** What the addon exports. `crates/node/src` has the other side, file by file. */
+export interface NativeBinding {
+  addonVersion(): string;
+  simdLevel(): string;
+  forceSimd(level: string): void;
+  fuseRrf(keys: Float64Array, offsets: Uint32Array, weights: Float64Array, k: number): FusedRanking;
+  fuseRsf(
+    keys: Float64Array,
+    offsets: Uint32Array,
+    weights: Float64Array,
+    scores: Float64Array,
+  ): FusedRanking;
+  readonly NativeStaticTable: { open(path: string): BoundStaticTable };
+  readonly NativeVectorIndex: {
+    open(
+      folder: string,
+      dimension: number,
+      identity: Uint8Array,
+      centre: Float32Array | null,
+    ): BoundVectorIndex;
+  };
+  panicForTest(): void;
+  panicForTestAsync(): Promise<TaskOutcome<number>>;
+}
+
+interface BoundStaticTable {
+  dimension(): number;
+  centre(): Float32Array;
+  encode(text: string): Uint32Array;
+  embed(texts: readonly string[]): Float32Array;
+}
+
+interface BoundVectorIndex {
+  info(): VectorIndexInfo;
+  lock(): boolean;
+  unlock(): void;
+  append(rows: VectorRows): void;
+  remove(keys: Float64Array): number;
+  publish(sequence: number): void;
+  compact(): void;
+  reset(): void;
+  verify(): void;
+  search(request: VectorSearchRequest): VectorSearchResult;
+  searchAsync(request: VectorSearchRequest): Promise<TaskOutcome<VectorSearchResult>>;
+  close(): void;
+}
+
+/** A task can't reject with a code of ours, so it resolves to one of these. */
+type TaskOutcome<T> = { readonly result: T } | { readonly code: string; readonly message: string };
+
+/** A native index has `verify` beyond the contract: a slow check of every stored byte. */
+interface CheckableIndex extends VectorIndex {
+  /** Throws `index_unavailable` when the files are damaged. */
+  verify(): void;
+}
+
+/** The native core, whose indexes lie on disk and so can be damaged. */
+export interface AddonCore extends NativeCore {
+  openVectorIndex(options: VectorIndexOptions): CheckableIndex;
+}
+
+export function nativeCore(binding: NativeBinding): AddonCore {
+  return {
+    kind: "native",
+    simd: binding.simdLevel(),
+    version: binding.addonVersion(),
+    fusion: {
+      rrf: ({ keys, offsets, weights }, k) => coded(() => binding.fuseRrf(keys, offsets, weights, k)),
+      rsf: ({ keys, offsets, weights }, scores) =>
+        coded(() => binding.fuseRsf(keys, offsets, weights, scores)),
+    },
+    openVectorIndex: (options) => openNativeVectorIndex(binding, options),
+    openStaticTable: (path) => coded(() => new NativeTable(binding.NativeStaticTable.open(path))),
+  };
+}
+
+function openNativeVectorIndex(binding: NativeBinding, options: VectorIndexOptions): CheckableIndex {
+  const { folder, dimension, identity, centre } = options;
+  if (folder === null) {
+    throw new MemoryError("invalid_argument", "folder must be a path for a native index", {
+      field: "folder",
+    });
+  }
+  const bound = coded(() => binding.NativeVectorIndex.open(folder, dimension, identity, centre));
+  return new NativeIndex(bound, dimension);
+}
+
+class NativeTable implements StaticTable {
+  readonly dimension: number;
+  readonly centre: Float32Array;
+  readonly #table: BoundStaticTable;
+
+  constructor(table: BoundStaticTable) {
+    this.#table = table;
+    this.dimension = table.dimension();
+    this.centre = table.centre();
+  }
+
+  encode(text: string): Uint32Array {
+    return coded(() => this.#table.encode(text));
+  }
+
+  embed(texts: readonly string[]): Float32Array {
+    return coded(() => this.#table.embed(texts));
+  }
+}
+
+class NativeIndex implements CheckableIndex {
+  readonly dimension: number;
+  readonly #index: BoundVectorIndex;
+
+  constructor(index: BoundVectorIndex, dimension: number) {
+    this.#index = index;
+    this.dimension = dimension;
+  }
+
+  info(): VectorIndexInfo {
+    return coded(() => this.#index.info());
+  }
+
+  lock(): boolean {
+    return coded(() => this.#index.lock());
+  }
+
+  unlock(): void {
+    coded(() => this.#index.unlock());
+  }
+
+  append(rows: VectorRows): void {
+    coded(() => this.#index.append(rows));
+  }
+
+  remove(keys: Float64Array): number {
+    return coded(() => this.#index.remove(keys));
+  }
+
+  publish(sequence: number): void {
+    coded(() => this.#index.publish(sequence));
+  }
+
+  compact(): void {
+    coded(() => this.#index.compact());
+  }
+
+  reset(): void {
+    coded(() => this.#index.reset());
+  }
+
+  verify(): void {
+    coded(() => this.#index.verify());
+  }
+
+  search(request: VectorSearchRequest): VectorSearchResult {
+    return coded(() => this.#index.search(request));
+  }
+
+  async searchAsync(request: VectorSearchRequest): Promise<VectorSearchResult> {
+    return settled(await coded(() => this.#index.searchAsync(request)));
+  }
+
+  close(): void {
+    coded(() => this.#index.close());
+  }
+}
+
+/** Runs a native call; what it throws becomes a `MemoryError`. */
+export function coded<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message?: unknown };
+    throw toMemoryError(String(code), String(message), error);
+  }
+}
+
+/** The value of a task, or its failure thrown. */
+export function settled<T>(outcome: TaskOutcome<T>): T {
+  if ("result" in outcome) return outcome.result;
+  throw toMemoryError(outcome.code, outcome.message, undefined);
+}
+
+const CODES: ReadonlySet<string> = new Set<MemoryErrorCode>([
+  "invalid_argument",
+  "index_unavailable",
+  "embedding_failed",
+  "invalid_setting",
+]);
+
+function toMemoryError(code: string, message: string, cause: unknown): MemoryError {
+  if (code === "invalid_argument") {
+    // The native side writes these as the argument's name, a space and the rule.
+    return new MemoryError(code, message, { field: message.slice(0, message.indexOf(" ")), cause });
+  }
+  if (CODES.has(code)) return new MemoryError(code as MemoryErrorCode, message, { cause });
+  // The binding's own words for a value of the wrong type.
+  if (code === "InvalidArg" || code.endsWith("Expected")) {
+    return new MemoryError("invalid_argument", "an argument has the wrong type", { cause });
+  }
+  return new MemoryError("internal", "the native code failed", { cause: cause ?? new Error(message) });
+}

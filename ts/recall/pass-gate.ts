@@ -1,0 +1,104 @@
+// The gate of a recall: by evidence (keyword hits and cosines), or by confidence where that is switched on.
+
+import { indexTerms } from "../domain/terms.js";
+import { calibratedCosine } from "../embedding/embedder.js";
+import { type Candidate, rowText } from "./candidate.js";
+import { coverage, levelForStore, rareIdentifiers, weighWords } from "./coverage.js";
+import { applyGate, type GateLevels, isKeywordHit } from "./quality-gate.js";
+import type { RecallParts, RecallRequest } from "./recall-parts.js";
+import type { LexicalQuery } from "./retrievers/lexical.js";
+
+export interface PassedGate {
+  readonly passed: readonly Candidate[];
+  /** everything lay below the gate; these are the rows found by words (confidence only) */
+  readonly fallback: boolean;
+  readonly openedBy: string | null;
+  readonly levels: Readonly<Record<string, number>>;
+}
+
+export function passGate(
+  candidates: readonly Candidate[],
+  plan: LexicalQuery,
+  request: RecallRequest,
+  parts: RecallParts,
+): PassedGate {
+  if (parts.config.recall.confidence.enabled) return passConfidence(candidates, request, parts);
+  const pool = parts.pool(request.scope);
+  const records = pool.memories + pool.episodes;
+  const levels = evidenceLevels(records, request, parts);
+  const looked = withCoverage(candidates, plan, parts);
+  const verdict = applyGate(looked, levels, (raw) => calibratedCosine(parts.embedder.card, raw));
+  return { passed: verdict.passed, fallback: false, openedBy: verdict.openedBy, levels: { ...levels } };
+}
+
+/** Looking at a text costs time, and the rows that cover most are among the first of the lists by words. */
+const MAX_LOOKED_AT = 20;
+
+function withCoverage(
+  candidates: readonly Candidate[],
+  plan: LexicalQuery,
+  parts: RecallParts,
+): readonly Candidate[] {
+  const records = parts.lexical.documentCount();
+  const frequencies = parts.lexical.documentFrequencies(plan.terms);
+  const words = weighWords(plan.terms, frequencies, records);
+  const identifiers = rareIdentifiers(plan.terms, frequencies, records);
+  return candidates.map((candidate) => {
+    const { memories = Number.POSITIVE_INFINITY, episodes = Number.POSITIVE_INFINITY } = candidate.ranks;
+    if (Math.min(memories, episodes) >= MAX_LOOKED_AT) return candidate;
+    const held = new Set(indexTerms(rowText(candidate.row)));
+    const holdsIdentifier =
+      identifiers.some((term) => held.has(term)) || holdsAny(candidate, plan.substrings);
+    return { ...candidate, coverage: coverage(held, words), holdsIdentifier };
+  });
+}
+
+function holdsAny({ row }: Candidate, substrings: readonly string[]): boolean {
+  if (substrings.length === 0) return false;
+  const text = rowText(row).normalize("NFKC").toLowerCase();
+  return substrings.some((substring) => text.includes(substring));
+}
+
+/** Calibrated cosines from which meaning alone opens an answer, in a small and in a large store. */
+const MEANING_SMALL = 0.55;
+const MEANING_LARGE = 0.68;
+const FLOOR_LEVEL = 0.4;
+
+function evidenceLevels(records: number, request: RecallRequest, parts: RecallParts): GateLevels {
+  const { minSimilarity, gateEvidence } = parts.config.recall;
+  const share = request.deep ? 0.5 : 1;
+  const { card } = parts.embedder;
+  const measured = parts.levels(request.scope).cosine;
+  const isKnown = card.unrelatedCosine !== null;
+  const uncalibrated = isKnown ? levelForStore(records, MEANING_SMALL, MEANING_LARGE) : minSimilarity;
+  const meaning = measured === null ? uncalibrated : calibratedCosine(card, measured);
+  const floor = isKnown ? FLOOR_LEVEL : Math.min(meaning, minSimilarity) * 0.5;
+  const evidence = levelForStore(records, 0, gateEvidence);
+  return { evidence: evidence * share, meaning: meaning * share, floor: floor * share };
+}
+
+/** Least confidence before calibration: from 0.5 in an empty pool down to 0.2 at 500 rows and more. */
+export function heuristicMinimum(records: number): number {
+  if (records <= 0) return 0.5;
+  return Math.round((0.5 - 0.3 * Math.min(1, Math.log(records + 1) / Math.log(500))) * 10_000) / 10_000;
+}
+
+function passConfidence(
+  candidates: readonly Candidate[],
+  request: RecallRequest,
+  parts: RecallParts,
+): PassedGate {
+  const pool = parts.pool(request.scope);
+  const level = parts.levels(request.scope).confidence ?? heuristicMinimum(pool.memories + pool.episodes);
+  const gate = level * (request.deep ? 0.5 : 1);
+  const passed = candidates.filter(({ confidence }) => confidence !== null && confidence.score >= gate);
+  const levels = { confidence: gate };
+  if (passed.length > 0) return { passed, fallback: false, openedBy: "confidence", levels };
+  const byWords = candidates.filter(isKeywordHit);
+  return {
+    passed: byWords,
+    fallback: byWords.length > 0,
+    openedBy: byWords.length > 0 ? "gate_fallback" : null,
+    levels,
+  };
+}

@@ -1,0 +1,69 @@
+// What a recall is asked, what it works with, and what it answers.
+
+import type { Config } from "../config.js";
+import type { Episode, Memory } from "../domain/memory.js";
+import type { ReadScope, SourceFilter } from "../domain/scope.js";
+import type { Embedder } from "../embedding/embedder.js";
+import type { Fusion } from "../native/contract.js";
+import type { ScopePool } from "../store/scopes.js";
+import type { Use } from "../store/uses.js";
+import type { Hit } from "./candidate.js";
+import type { FindNeighbours } from "./neighbours.js";
+import type { LexicalSource } from "./retrievers/lexical.js";
+import type { VectorSource } from "./retrievers/vector.js";
+import type { RecallTrace } from "./trace.js";
+
+export interface RecallRequest {
+  readonly query: string;
+  readonly scope: ReadScope;
+  /** most rows in the answer; clamped to the scan window */
+  readonly limit: number;
+  /** restricts memories by the id of their source; null or "" restricts nothing */
+  readonly sourceId: string | null;
+  /** texts the caller holds already */
+  readonly excludeContents: readonly string[];
+  /** asks for more: halves the gate, and confidence forgets age */
+  readonly deep: boolean;
+  readonly trace: boolean;
+}
+
+export interface RecallOutcome {
+  /** ascending relevance: the last row is the best */
+  readonly hits: readonly Hit[];
+  /** every row lay below the gate, and rows found by words are shown all the same (confidence only) */
+  readonly gateFallback: boolean;
+  /** why the search by meaning did not take part; null when it did */
+  readonly degraded: string | null;
+  readonly trace: RecallTrace | null;
+}
+
+/** The calibrated levels of the gate, each on its own signal's scale. */
+export interface CalibratedLevels {
+  /** raw cosine from which meaning alone opens an answer; null before calibration */
+  readonly cosine: number | null;
+  /** confidence value of the gate; null before calibration */
+  readonly confidence: number | null;
+}
+
+export interface RecallParts {
+  readonly config: Config;
+  readonly clock: { now(): number };
+  readonly embedder: Embedder;
+  readonly fusion: Fusion;
+  readonly lexical: LexicalSource;
+  /** null when the embedder's vectors cannot be searched (off, or not known yet) */
+  readonly vectors: () => VectorSource | null;
+  readonly levels: (scope: ReadScope) => CalibratedLevels;
+  readonly pool: (scope: ReadScope) => ScopePool;
+  readonly memoriesById: (ids: readonly number[], scope: ReadScope, source: SourceFilter | null) => Memory[];
+  readonly episodesById: (ids: readonly number[], scope: ReadScope) => Episode[];
+  readonly newestMemories: (scope: ReadScope, source: SourceFilter | null, limit: number) => Memory[];
+  /** keys of the newest memories of a source, ascending */
+  readonly memoryKeysBySource: (scope: ReadScope, source: SourceFilter, limit: number) => Float64Array;
+  readonly neighbours: FindNeighbours;
+  /** storage time of the newest episode in scope */
+  readonly newestEpisodeAt: (scope: ReadScope) => string | null;
+  readonly memorySpan: (scope: ReadScope) => { oldest: number; newest: number } | null;
+  readonly profile: (agentId: string) => string | null;
+  readonly uses: (keys: readonly number[]) => Map<number, Use>;
+}

@@ -1,0 +1,125 @@
+// Query -> ranked lists of records the scope may see, with their rows, without those the caller holds already.
+
+import { recordKey, recordOfKey } from "../domain/record.js";
+import { type ReadScope, type SourceFilter, sourceFilter } from "../domain/scope.js";
+import { describeError } from "../errors.js";
+import { type RecordRow, rowText } from "./candidate.js";
+import { exclusion } from "./exclude.js";
+import { listKeys, type RetrievedLists } from "./fuse.js";
+import type { RecallParts, RecallRequest } from "./recall-parts.js";
+import { type LexicalQuery, planLexicalQuery, retrieveLexical } from "./retrievers/lexical.js";
+import { retrieveByVector, type VectorLists } from "./retrievers/vector.js";
+
+export interface Retrieved {
+  readonly lists: RetrievedLists;
+  readonly rows: ReadonlyMap<number, RecordRow>;
+  readonly plan: LexicalQuery;
+  /** the query's vector, unit norm; null when it has none */
+  readonly queryVector: Float32Array | null;
+  readonly degraded: string | null;
+}
+
+/** Longer lists make up for excluded rows, up to this many. */
+const MAX_EXTRA_DEPTH = 200;
+
+export async function retrieve(
+  request: RecallRequest,
+  limit: number,
+  parts: RecallParts,
+): Promise<Retrieved> {
+  const { depthFloor, lexicalDepth } = parts.config.recall;
+  const source = sourceFilter(request.sourceId);
+  const extra = Math.min(request.excludeContents.length, MAX_EXTRA_DEPTH);
+  const vectorDepth = Math.max(limit, depthFloor);
+  const wordDepth = Math.max(vectorDepth, lexicalDepth);
+  // The embedder may be a server: it works while the words are searched.
+  const pending = searchByMeaning(request, source, vectorDepth + extra, parts);
+  const plan = planLexicalQuery(request.query, parts.lexical);
+  const memories = retrieveLexical("mem", plan, parts.lexical, request.scope, source, wordDepth + extra);
+  const episodes = seesEpisodes(request.scope, source)
+    ? retrieveLexical("ep", plan, parts.lexical, request.scope, null, wordDepth + extra)
+    : [];
+  const { vectors, queryVector, degraded } = await pending;
+  const found: RetrievedLists = { ...vectors, memories, episodes };
+  const rows = readRows(found, request.scope, source, parts);
+  const isExcluded = exclusion(request.excludeContents);
+  const isKept = (key: number): boolean => {
+    const row = rows.get(key);
+    return row !== undefined && !isExcluded(rowText(row));
+  };
+  const lists: RetrievedLists = {
+    near: found.near.filter((hit) => isKept(hit.key)).slice(0, vectorDepth),
+    far: found.far.filter((hit) => isKept(hit.key)).slice(0, vectorDepth),
+    episodes: episodes.filter((hit) => isKept(recordKey("ep", hit.id))).slice(0, wordDepth),
+    memories: memories.filter((hit) => isKept(recordKey("mem", hit.id))).slice(0, wordDepth),
+  };
+  return { lists, rows, plan, queryVector, degraded };
+}
+
+/** Episodes name no source, so a source filter hides them unless a channel places them. */
+export function seesEpisodes(scope: ReadScope, source: SourceFilter | null): boolean {
+  return source === null || (scope.channel ?? "") !== "";
+}
+
+interface MeaningSearch {
+  readonly vectors: VectorLists;
+  readonly queryVector: Float32Array | null;
+  readonly degraded: string | null;
+}
+
+const NO_VECTORS: VectorLists = { near: [], far: [] };
+
+async function searchByMeaning(
+  request: RecallRequest,
+  source: SourceFilter | null,
+  depth: number,
+  parts: RecallParts,
+): Promise<MeaningSearch> {
+  if (parts.embedder.state().status === "off")
+    return { vectors: NO_VECTORS, queryVector: null, degraded: "off" };
+  try {
+    const queryVector = await parts.embedder.embedQuery(request.query);
+    const search = parts.vectors();
+    if (queryVector === null || search === null)
+      return { vectors: NO_VECTORS, queryVector: null, degraded: null };
+    const { scope } = request;
+    const only = source === null ? null : parts.memoryKeysBySource(scope, source, parts.config.recall.window);
+    const vectors = await retrieveByVector(
+      { query: queryVector, scope, pool: parts.pool(scope), only, limit: depth, floor: -1 },
+      search,
+      parts.config.recall,
+    );
+    return { vectors, queryVector, degraded: null };
+  } catch (error) {
+    return { vectors: NO_VECTORS, queryVector: null, degraded: describeError(error) };
+  }
+}
+
+function readRows(
+  lists: RetrievedLists,
+  scope: ReadScope,
+  source: SourceFilter | null,
+  parts: RecallParts,
+): Map<number, RecordRow> {
+  const names = ["near", "far", "episodes", "memories"] as const;
+  return rowsOfKeys(new Set(names.flatMap((name) => listKeys(lists, name))), scope, source, parts);
+}
+
+/** The rows behind record keys, as far as scope and source filter let them be seen. */
+export function rowsOfKeys(
+  keys: ReadonlySet<number>,
+  scope: ReadScope,
+  source: SourceFilter | null,
+  parts: RecallParts,
+): Map<number, RecordRow> {
+  const records = Array.from(keys, recordOfKey);
+  const ids = (kind: "mem" | "ep"): number[] =>
+    records.filter((record) => record.kind === kind).map((record) => record.id);
+  const rows = new Map<number, RecordRow>();
+  for (const memory of parts.memoriesById(ids("mem"), scope, source)) {
+    rows.set(recordKey("mem", memory.id), { kind: "mem", memory });
+  }
+  const episodes = seesEpisodes(scope, source) ? parts.episodesById(ids("ep"), scope) : [];
+  for (const episode of episodes) rows.set(recordKey("ep", episode.id), { kind: "ep", episode });
+  return rows;
+}
