@@ -1,6 +1,6 @@
 // The platforms that binaries are built for, once: Rust target, npm triple, and what npm matches on.
 
-export const BINARY = "cpersona-native";
+const BINARY = "cpersona-native";
 
 export const TARGETS = [
   { rust: "x86_64-unknown-linux-gnu", triple: "linux-x64-gnu", os: "linux", cpu: "x64", libc: "glibc" },

@@ -126,12 +126,19 @@ export interface RecallConfig {
 export interface LimitsConfig {
   /** `CPERSONA_MAX_CONTENT_LENGTH`: characters of a memory or an episode summary, default 16000 */
   readonly contentChars: number;
+  /** `CPERSONA_MAX_PROFILE_LENGTH`: characters of a profile, default 2000 */
+  readonly profileChars: number;
   /** `CPERSONA_MAX_METADATA_LENGTH`: characters of serialised source and metadata each, default 8000 */
   readonly metadataChars: number;
   /** `CPERSONA_FUTURE_TIMESTAMP_SKEW_SECONDS`: how far ahead a timestamp may be, default 300 */
   readonly futureSkewMs: number;
   /** `CPERSONA_FUTURE_TIMESTAMP_MODE`: `warn` (default) notes it, `reject` refuses it, `off` is silent */
   readonly futureMode: "warn" | "reject" | "off";
+}
+
+export interface ContextConfig {
+  /** `CPERSONA_EXTERNAL_CONTEXT_MODE`: entries with fields of a wrong type: `warn` (default), `reject`, `off` */
+  readonly mode: "warn" | "reject" | "off";
 }
 
 export interface ResponseConfig {
@@ -146,6 +153,7 @@ export interface Config {
   readonly recall: RecallConfig;
   readonly limits: LimitsConfig;
   readonly response: ResponseConfig;
+  readonly context: ContextConfig;
   /** `CPERSONA_AGENT_ID`: who is asking when a call does not say, default `default` */
   readonly agentId: string;
   /** `CPERSONA_PROJECT_ID`: default project of writes and reads; null when unset */
@@ -181,11 +189,13 @@ export function readConfig(environment: Environment = process.env): Config {
     recall: readRecall(read),
     limits: {
       contentChars: read.integer("CPERSONA_MAX_CONTENT_LENGTH", { fallback: 16_000, min: 1 }),
+      profileChars: read.integer("CPERSONA_MAX_PROFILE_LENGTH", { fallback: 2000, min: 1 }),
       metadataChars: read.integer("CPERSONA_MAX_METADATA_LENGTH", { fallback: 8000, min: 2 }),
       futureSkewMs: read.integer("CPERSONA_FUTURE_TIMESTAMP_SKEW_SECONDS", { fallback: 300, min: 0 }) * 1000,
       futureMode: read.choice("CPERSONA_FUTURE_TIMESTAMP_MODE", ["warn", "reject", "off"], "warn"),
     },
     response: { previewChars: read.integer("CPERSONA_RECALL_PREVIEW_CHARS", { fallback: 500, min: 0 }) },
+    context: { mode: read.choice("CPERSONA_EXTERNAL_CONTEXT_MODE", ["warn", "reject", "off"], "warn") },
     agentId: shortName(read, "CPERSONA_AGENT_ID") ?? "default",
     projectId: shortName(read, "CPERSONA_PROJECT_ID"),
     logLevel: read.choice("CPERSONA_LOG_LEVEL", ["error", "warn", "info", "debug"], "warn"),

@@ -81,14 +81,6 @@ describe("meaning", () => {
     expect(rows[0]?.["match_reason"]).toMatchObject({ signal: "cosine", cosine: expect.any(Number) });
   });
 
-  verifies("meaning.without-common-words", "with the embedder inside the package", async () => {
-    const tools = await startInProcess({ settings: { CPERSONA_EMBEDDING_MODE: "static" } });
-    await put(tools, "The physician prescribed new medicine");
-    await put(tools, "猫は一日中寝ています");
-    await put(tools, "The invoice is due in March");
-    expect((await texts(tools, "doctor")).at(-1)).toBe("The physician prescribed new medicine");
-  });
-
   verifies("meaning.fresh-rows", async () => {
     const tools = await startInProcess({ settings: http() });
     for (let i = 0; i < 5; i++) {

@@ -82,7 +82,7 @@ export const REQUIREMENTS = {
     "bounds.timestamp": "a timestamp over 64 characters is refused",
     "bounds.json": "serialised source or metadata over 8,000 characters are refused",
     "bounds.query": "a query of 100,000 characters is answered, a longer one refused",
-    "bounds.tools-list": "the list of tools stays within 10,000 characters",
+    "bounds.tools-list": "the list of tools stays within 28,000 characters, the core ones within 10,000",
     "text.well-formed": "lone surrogates and NUL are refused at the door, in every text field",
     "arguments.coerced": "wrong types that can mean only one thing are taken for it",
     "arguments.null-is-absent": "null counts as not given",

@@ -22,6 +22,8 @@ export interface ToolDefinition<Input extends z.ZodObject = z.ZodObject> {
   readonly output: z.ZodObject;
   readonly hints: ToolHints;
   handle(input: z.output<Input>, service: MemoryService): Promise<WireObject> | WireObject;
+  /** for writes: the success shape of a call that keeps nothing because its session is paused */
+  paused?(input: z.output<Input>): WireObject;
   /** the answer to a refused or failed call */
   fail(error: unknown): WireObject;
 }

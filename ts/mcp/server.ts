@@ -10,6 +10,7 @@ import {
 import { z } from "zod";
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
+import { pausedAnswer } from "../response/answers.js";
 import type { WireObject } from "../response/rows.js";
 import type { MemoryService } from "../service/memory-service.js";
 import { type JsonSchema, parseArguments } from "./arguments.js";
@@ -66,7 +67,10 @@ async function callTool(
 ): Promise<WireObject> {
   try {
     const input = parseArguments(tool.input, schema, raw);
-    return await tool.handle(input, await service());
+    const memory = await service();
+    const pause = tool.paused === undefined ? null : memory.pauses.state(String(input["session_key"] ?? ""));
+    if (pause?.paused === true) return pausedAnswer(tool.paused?.(input) ?? {}, pause);
+    return await tool.handle(input, memory);
   } catch (error) {
     if (!(error instanceof MemoryError)) log("error", `${tool.name}: ${describeError(error)}`);
     return tool.fail(error);

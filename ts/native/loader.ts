@@ -12,7 +12,7 @@ import { detectPlatform, type Platform } from "./platform.js";
 const PACKAGE = "cpersona-native";
 
 /** A place where the addon could have been. */
-export interface LoadFailure {
+interface LoadFailure {
   /** `package cpersona-native-linux-x64-gnu`, or `local build` */
   readonly place: string;
   /** what went wrong there, as it was thrown */

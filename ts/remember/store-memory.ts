@@ -4,11 +4,18 @@
 import type { Config } from "../config.js";
 import type { WriteScope } from "../domain/scope.js";
 import { canonicalSource, defaultSource, type Source } from "../domain/source.js";
-import { cleanText, countChars, jsonDefect, textDefect } from "../domain/text.js";
-import { parseInstant, storageStamp } from "../domain/time.js";
-import { invalidArgument, type MemoryError } from "../errors.js";
+import { storageStamp } from "../domain/time.js";
 import type { NewMemory } from "../store/memories.js";
 import type { NewEmbedding } from "../store/store.js";
+import {
+  type AheadOfClock,
+  checkFuture,
+  checkJson,
+  checkKey,
+  checkScope,
+  checkTimestamp,
+  cleanRequired,
+} from "./checks.js";
 import type { EmbedText } from "./embed-text.js";
 
 export interface StoreRequest {
@@ -21,12 +28,6 @@ export interface StoreRequest {
   /** default: now */
   readonly timestamp?: string | undefined;
   readonly metadata?: { readonly [key: string]: unknown } | undefined;
-}
-
-export interface AheadOfClock {
-  readonly timestamp: string;
-  readonly aheadBySeconds: number;
-  readonly allowanceSeconds: number;
 }
 
 /** What became of it. `id` of a skipped one is the row that holds the text or the msg_id. */
@@ -73,32 +74,24 @@ function findCopy(memory: NewMemory, parts: StoreMemoryParts): StoreOutcome | nu
   return sameContent === null ? null : { result: "skipped", id: sameContent, reason: "duplicate content" };
 }
 
-const MAX_KEY_CHARS = 256;
-const MAX_TIMESTAMP_CHARS = 64;
+interface Prepared {
+  readonly memory: NewMemory;
+  readonly truncated: boolean;
+  readonly aheadOfClock: AheadOfClock | null;
+}
 
-function prepare(
-  request: StoreRequest,
-  parts: StoreMemoryParts,
-): { memory: NewMemory; truncated: boolean; aheadOfClock: AheadOfClock | null } {
-  const { config, clock } = parts;
+function prepare(request: StoreRequest, { config, clock }: StoreMemoryParts): Prepared {
   const { scope, msgId = "", metadata = {} } = request;
   const now = clock.now();
-  const content = cleanText(checkText("content", request.content), config.limits.contentChars);
-  if (content.text === "") throw invalidArgument("content", "must not be empty");
-  checkKey("agent_id", scope.agentId);
-  if (scope.agentId === "") throw invalidArgument("agent_id", "must not be empty");
-  checkKey("project_id", scope.projectId);
-  checkKey("channel", scope.channel);
+  const content = cleanRequired("content", request.content, config.limits.contentChars);
+  checkScope(scope);
   checkKey("id", msgId);
-  const timestamp =
-    request.timestamp === undefined || request.timestamp === ""
-      ? new Date(now).toISOString()
-      : request.timestamp;
-  checkKey("timestamp", timestamp, MAX_TIMESTAMP_CHARS);
+  const timestamp = request.timestamp || new Date(now).toISOString();
+  checkTimestamp(timestamp);
   const source = canonicalSource(request.source ?? defaultSource(scope.agentId));
   checkJson("source", source, config.limits.metadataChars);
   checkJson("metadata", metadata, config.limits.metadataChars);
-  const memory: NewMemory = {
+  const memory = {
     ...scope,
     msgId,
     content: content.text,
@@ -108,39 +101,4 @@ function prepare(
     createdAt: storageStamp(now),
   };
   return { memory, truncated: content.truncated, aheadOfClock: checkFuture(timestamp, now, config) };
-}
-
-function checkText(field: string, text: string): string {
-  const defect = textDefect(text);
-  if (defect !== null) throw invalidArgument(field, defect);
-  return text;
-}
-
-function checkKey(field: string, text: string, maxChars = MAX_KEY_CHARS): void {
-  checkText(field, text);
-  if (countChars(text) > maxChars) throw invalidArgument(field, `must have at most ${maxChars} characters`);
-}
-
-function checkJson(field: string, value: unknown, maxChars: number): void {
-  const text = JSON.stringify(value);
-  const defect = jsonDefect(text);
-  if (defect !== null) throw invalidArgument(field, defect);
-  const chars = countChars(text);
-  if (chars > maxChars)
-    throw invalidArgument(field, `must have at most ${maxChars} characters as JSON, it has ${chars}`);
-}
-
-function checkFuture(timestamp: string, now: number, { limits }: Config): AheadOfClock | null {
-  const instant = parseInstant(timestamp);
-  if (instant === null || limits.futureMode === "off" || instant - now <= limits.futureSkewMs) return null;
-  const aheadBySeconds = Math.round((instant - now) / 1000);
-  if (limits.futureMode === "reject") throw futureError(aheadBySeconds, limits.futureSkewMs);
-  return { timestamp, aheadBySeconds, allowanceSeconds: limits.futureSkewMs / 1000 };
-}
-
-function futureError(aheadBySeconds: number, skewMs: number): MemoryError {
-  return invalidArgument(
-    "timestamp",
-    `must be at most ${skewMs / 1000} seconds ahead of the clock, it is ${aheadBySeconds}`,
-  );
 }

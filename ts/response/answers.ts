@@ -1,10 +1,19 @@
 // Answers of the tools, as JSON objects: one function a capability.
 
-import type { Memory } from "../domain/memory.js";
+import type { Episode, Memory } from "../domain/memory.js";
 import { MemoryError } from "../errors.js";
+import type { RecallTrace } from "../recall/trace.js";
 import type { StoreOutcome } from "../remember/store-memory.js";
 import type { ContentsAnswer, RecallAnswer } from "../service/memory-service.js";
-import { type RowOptions, toItem, toListedMemory, toMessage, type WireObject } from "./rows.js";
+import type { PauseState } from "../service/persistence.js";
+import {
+  type RowOptions,
+  toItem,
+  toListedEpisode,
+  toListedMemory,
+  toMessage,
+  type WireObject,
+} from "./rows.js";
 
 export function storeAnswer(outcome: StoreOutcome): WireObject {
   if (outcome.result === "skipped")
@@ -33,7 +42,17 @@ export function recallAnswer(answer: RecallAnswer, options: RowOptions): WireObj
     ...(answer.otherAgents === undefined
       ? {}
       : { note: `this agent_id holds no memories; these do: ${answer.otherAgents.join(", ")}` }),
+    ...(answer.gateFallback ? { gate_fallback: true } : {}),
+    ...(answer.trace === null ? {} : { trace: traceAnswer(answer.trace) }),
     ...(answer.degraded === null ? {} : { advisory: advisory(answer.degraded) }),
+  };
+}
+
+function traceAnswer({ stages, openedBy, levels, rows }: RecallTrace): WireObject {
+  return {
+    stages,
+    gate: { opened_by: openedBy, ...levels },
+    rows: rows.map(({ fromNeighbours, ...row }) => ({ ...row, from_neighbours: fromNeighbours })),
   };
 }
 
@@ -77,6 +96,26 @@ export function memoryListAnswer(memories: readonly Memory[], options: RowOption
   return { memories: memories.map((memory) => toListedMemory(memory, options)), count: memories.length };
 }
 
+export function episodeListAnswer(episodes: readonly Episode[], options: RowOptions): WireObject {
+  return { episodes: episodes.map((episode) => toListedEpisode(episode, options)), count: episodes.length };
+}
+
+/** Which pause a session key means. */
+export function pauseScope(sessionKey: string | undefined): "session" | "process" {
+  const key = (sessionKey ?? "").trim();
+  return key === "" || key === "transport" ? "process" : "session";
+}
+
+/** What a write answers while its session is paused: its success shape, and that nothing was kept. */
+export function pausedAnswer(success: WireObject, { remainingSeconds }: PauseState): WireObject {
+  return {
+    ...success,
+    persisted: false,
+    dry_run: true,
+    reason: `this session writes nothing for ${remainingSeconds ?? 0} more seconds; resume_persistence ends that`,
+  };
+}
+
 /** The one shape of a failure. Words of foreign errors stay in the log. */
 export function failureAnswer(error: unknown): WireObject {
   return { ok: false, error: failureText(error) };
@@ -85,6 +124,16 @@ export function failureAnswer(error: unknown): WireObject {
 /** The same for `store`, which reports through `result` and `reason`. */
 export function rejectedAnswer(error: unknown): WireObject {
   return { ok: false, result: "rejected", reason: failureText(error) };
+}
+
+/** The same for `update_profile`. */
+export function profileFailure(error: unknown): WireObject {
+  return { ok: false, profiles_updated: 0, error: failureText(error), reason: failureText(error) };
+}
+
+/** The same for `archive_episode`. */
+export function episodeFailure(error: unknown): WireObject {
+  return { ok: false, episode_id: null, error: failureText(error) };
 }
 
 function failureText(error: unknown): string {

@@ -19,7 +19,9 @@ export function toMessage(hit: Hit, options: RowOptions): WireObject {
   const { row, confidence, matchReason } = hit;
   const text = rowText(row);
   return {
-    ...(row.kind === "profile" ? { content: text } : { ...cut("content", text, options), ref: rowRef(row) }),
+    ...(row.kind === "profile"
+      ? { content: text }
+      : { ...cutText("content", text, options), ref: rowRef(row) }),
     ...rowDetails(row),
     ...(confidence === undefined ? {} : { confidence: toConfidence(confidence) }),
     ...(matchReason === undefined ? {} : { match_reason: { ...matchReason } }),
@@ -52,12 +54,28 @@ export function toListedMemory(memory: Memory, options: RowOptions): WireObject 
     id: memory.id,
     agent_id: memory.agentId,
     project_id: memory.projectId,
-    ...cut("content", memory.content, options),
+    ...cutText("content", memory.content, options),
     source: memory.source,
     timestamp: memory.timestamp,
     created_at: memory.createdAt,
     locked: memory.locked,
     channel: memory.channel,
+  };
+}
+
+/** A row of `list_episodes`. */
+export function toListedEpisode(episode: Episode, options: RowOptions): WireObject {
+  return {
+    id: episode.id,
+    agent_id: episode.agentId,
+    project_id: episode.projectId,
+    channel: episode.channel,
+    ...cutText("summary", episode.summary, options),
+    keywords: episode.keywords,
+    start_time: episode.startTime,
+    end_time: episode.endTime,
+    resolved: episode.resolved,
+    created_at: episode.createdAt,
   };
 }
 
@@ -85,7 +103,7 @@ function isEmpty(source: Memory["source"]): boolean {
 }
 
 /** A pure prefix without any mark, so that it still matches the whole text when it is passed back. */
-function cut(field: string, text: string, { previewChars }: RowOptions): WireObject {
+export function cutText(field: string, text: string, { previewChars }: RowOptions): WireObject {
   if (previewChars <= 0 || text.length <= previewChars) return { [field]: text };
   const length = countChars(text);
   if (length <= previewChars) return { [field]: text };

@@ -5,15 +5,21 @@ import type { Config } from "../config.js";
 import type { Episode, Memory } from "../domain/memory.js";
 import { parseRef, type RecordId } from "../domain/record.js";
 import type { ReadScope, WriteScope } from "../domain/scope.js";
+import { storageStamp } from "../domain/time.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { invalidArgument, MemoryError } from "../errors.js";
 import type { RecordRow } from "../recall/candidate.js";
 import { recall } from "../recall/recall.js";
 import type { RecallOutcome, RecallParts } from "../recall/recall-parts.js";
+import { type ContextEntry, heldTexts, type MergedEntry, mergeByTime } from "../recall/with-context.js";
+import { archiveEpisode, type EpisodeOutcome, type EpisodeRequest } from "../remember/archive-episode.js";
+import { checkScope, cleanRequired } from "../remember/checks.js";
 import type { EmbedText } from "../remember/embed-text.js";
 import { type StoreOutcome, type StoreRequest, storeMemory } from "../remember/store-memory.js";
+import { notChangeable, type UpdateOutcome, updateMemory } from "../remember/update-memory.js";
 import type { Store } from "../store/store.js";
 import type { VectorSearch } from "../vectors/vector-search.js";
+import { PersistencePauses } from "./persistence.js";
 import { readScope, writeScope } from "./scopes.js";
 
 /** The bucket a call names; what is left out comes from the settings. */
@@ -42,6 +48,10 @@ export interface RecallAnswer extends RecallOutcome {
   readonly otherAgents?: readonly string[];
 }
 
+export interface ContextAnswer extends RecallAnswer {
+  readonly merged: readonly MergedEntry[];
+}
+
 export interface ContentsAnswer {
   readonly rows: readonly RecordRow[];
   /** refs that are malformed, unknown or somebody else's */
@@ -65,10 +75,13 @@ const DEFAULT_LIMIT = 10;
 
 export class MemoryService {
   readonly config: Config;
+  /** which sessions write nothing for now */
+  readonly pauses: PersistencePauses;
   readonly #parts: ServiceParts;
 
   constructor(parts: ServiceParts) {
     this.config = parts.config;
+    this.pauses = new PersistencePauses(parts.clock);
     this.#parts = parts;
   }
 
@@ -87,7 +100,7 @@ export class MemoryService {
         transaction: (work) => store.database.transaction(work),
       },
     );
-    if (outcome.result === "stored") this.#parts.vectorSearch()?.scheduleSync();
+    if (outcome.result === "stored") this.#vectorsChanged();
     return outcome;
   }
 
@@ -153,19 +166,108 @@ export class MemoryService {
     return this.#parts.store.episodes.newest(scope, request.limit ?? 50);
   }
 
+  /** Recall merged with the caller's conversation, chronological by the moments that stamps name. */
+  async recallWithContext(
+    request: RecallArguments,
+    entries: readonly ContextEntry[],
+  ): Promise<ContextAnswer> {
+    const held = [...(request.excludeContents ?? []), ...heldTexts(entries)];
+    const answer = await this.recall({ ...request, excludeContents: held });
+    return { ...answer, merged: mergeByTime(answer.hits, entries) };
+  }
+
+  /** Puts a new text in the place of a memory's. Throws `not_found` or `invalid_argument`. */
+  async updateMemory(id: number, content: string, scope: ScopeArguments = {}): Promise<UpdateOutcome> {
+    const { store } = this.#parts;
+    const outcome = await updateMemory(id, content, {
+      config: this.config,
+      embedText: this.#parts.embedText,
+      visible: (row) => this.#ownMemory(row, scope),
+      holder: (memory, text) => store.memories.findHolder(memory, text),
+      replaceContent: (row, text, embedding) => store.replaceContent(row, text, embedding),
+      transaction: (work) => store.database.transaction(work),
+    });
+    this.#vectorsChanged();
+    return outcome;
+  }
+
   /** Deletes a memory of the agent. Throws `not_found`, also for rows of others and locked ones. */
   deleteMemory(id: number, scope: ScopeArguments = {}): void {
     const { store } = this.#parts;
-    const visible: ReadScope = { ...readScope(scope, this.config), projectId: null, channel: null };
     store.database.transaction(() => {
-      const [memory] = store.memories.get([id], visible);
-      if (memory === undefined || memory.locked) {
-        throw new MemoryError("not_found", `Memory ${id} not found, not owned by agent, or locked`, {
-          field: "memory_id",
-        });
-      }
+      const memory = this.#ownMemory(id, scope);
+      if (memory === null || memory.locked) throw notChangeable(id);
       store.deleteMemory(id);
     });
+    this.#vectorsChanged();
+  }
+
+  /** Protects a memory against edits and deletion, or ends that. Changes no ranking. */
+  setLocked(id: number, locked: boolean, scope: ScopeArguments = {}): void {
+    const { store } = this.#parts;
+    store.database.transaction(() => {
+      if (this.#ownMemory(id, scope) === null) throw notChangeable(id);
+      store.memories.setLocked(id, locked);
+    });
+  }
+
+  #ownMemory(id: number, scope: ScopeArguments): Memory | null {
+    const visible: ReadScope = { ...readScope(scope, this.config), projectId: null, channel: null };
+    return this.#parts.store.memories.get([id], visible)[0] ?? null;
+  }
+
+  /** Stores a session summary; the episode boundary of its scope moves to now. */
+  async archiveEpisode(request: Omit<EpisodeRequest, "scope"> & ScopeArguments): Promise<EpisodeOutcome> {
+    const outcome = await archiveEpisode(
+      { ...request, scope: writeScope(request, this.config) },
+      {
+        config: this.config,
+        clock: this.#parts.clock,
+        embedText: this.#parts.embedText,
+        addEpisode: (episode, embedding) => this.#parts.store.addEpisode(episode, embedding),
+      },
+    );
+    this.#vectorsChanged();
+    return outcome;
+  }
+
+  deleteEpisode(id: number, scope: ScopeArguments = {}): void {
+    const { store } = this.#parts;
+    const visible: ReadScope = { ...readScope(scope, this.config), projectId: null, channel: null };
+    store.database.transaction(() => {
+      if (store.episodes.get([id], visible).length === 0) {
+        throw new MemoryError("not_found", `Episode ${id} not found or not owned by agent`, {
+          field: "episode_id",
+        });
+      }
+      store.deleteEpisode(id);
+    });
+    this.#vectorsChanged();
+  }
+
+  /** The agent's profile, "" when there is none. */
+  getProfile(scope: ScopeArguments = {}): string {
+    return this.#parts.store.profiles.get(writeScope(scope, this.config).agentId) ?? "";
+  }
+
+  /** Replaces the agent's one profile. Returns whether the text was cut to the cap. */
+  updateProfile(profile: string, scope: ScopeArguments = {}): { truncated: boolean } {
+    const { agentId } = writeScope(scope, this.config);
+    checkScope({ agentId, projectId: "", channel: "" });
+    const clean = cleanRequired("profile", profile, this.config.limits.profileChars);
+    this.#parts.store.profiles.put(agentId, clean.text, storageStamp(this.#parts.clock.now()));
+    return { truncated: clean.truncated };
+  }
+
+  /** Deletes everything of one agent, named by the caller, locked rows too. */
+  deleteAgentData(agentId: string): { memories: number; episodes: number; profiles: number } {
+    if (agentId === "") throw invalidArgument("agent_id", "is required for bulk deletion");
+    const deleted = this.#parts.store.deleteAgent(agentId);
+    this.#vectorsChanged();
+    return deleted;
+  }
+
+  #vectorsChanged(): void {
     this.#parts.vectorSearch()?.scheduleSync();
   }
 

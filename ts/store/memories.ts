@@ -66,6 +66,24 @@ export class Memories {
     );
   }
 
+  /** The row that holds this exact text in exactly this bucket. */
+  findHolder(scope: WriteScope, content: string): number | null {
+    return this.#firstId(
+      "SELECT id FROM memories WHERE agent_id = ? AND project_id = ? AND channel = ? AND content_hash = ?",
+      [scope.agentId, scope.projectId, scope.channel, contentHash(content)],
+    );
+  }
+
+  replaceContent(id: number, content: string): void {
+    this.#db
+      .sql("UPDATE memories SET content = ?, content_hash = ? WHERE id = ?")
+      .run(content, contentHash(content), id);
+  }
+
+  setLocked(id: number, locked: boolean): void {
+    this.#db.sql("UPDATE memories SET locked = ? WHERE id = ?").run(locked ? 1 : 0, id);
+  }
+
   #firstId(sql: string, values: (string | Uint8Array)[]): number | null {
     const id = this.#db.value(sql, ...values);
     return id === undefined ? null : Number(id);

@@ -27,4 +27,9 @@ export class Profiles {
       )
       .run(agentId, content, updatedAt);
   }
+
+  /** Returns how many profiles there were. */
+  delete(agentId: string): number {
+    return this.#db.sql("DELETE FROM profiles WHERE agent_id = ?").run(agentId).changes;
+  }
 }

@@ -87,6 +87,47 @@ export class Store {
     return written.id;
   }
 
+  /** Puts a new text with its words and vectors in the place of the old ones. */
+  replaceContent(id: number, content: string, embedding: NewEmbedding | null): void {
+    this.database.transaction(() => {
+      this.memories.replaceContent(id, content);
+      this.lexical.put("mem", id, content);
+      this.embeddings.remove(recordKey("mem", id));
+      this.#putEmbedding(recordKey("mem", id), embedding);
+    });
+  }
+
+  deleteEpisode(id: number): void {
+    this.database.transaction(() => {
+      this.episodes.delete(id);
+      this.lexical.remove("ep", id);
+      this.embeddings.remove(recordKey("ep", id));
+      this.uses.remove(recordKey("ep", id));
+    });
+  }
+
+  /** Deletes everything of an agent, locked rows too, in one transaction. */
+  deleteAgent(agentId: string): { memories: number; episodes: number; profiles: number } {
+    return this.database.transaction(() => {
+      const memories = this.#idsOf("memories", agentId);
+      const episodes = this.#idsOf("episodes", agentId);
+      for (const id of memories) this.deleteMemory(id);
+      for (const id of episodes) this.deleteEpisode(id);
+      return {
+        memories: memories.length,
+        episodes: episodes.length,
+        profiles: this.profiles.delete(agentId),
+      };
+    });
+  }
+
+  #idsOf(table: "memories" | "episodes", agentId: string): number[] {
+    return this.database
+      .sql(`SELECT id FROM ${table} WHERE agent_id = ?`)
+      .all(agentId)
+      .map((row) => Number(row["id"]));
+  }
+
   deleteMemory(id: number): void {
     this.database.transaction(() => {
       this.memories.delete(id);

@@ -41,13 +41,8 @@ impl Costs {
     /// Defaults from the machine of the record: bytes at memory speed, plus a share per row.
     pub(crate) fn new(dimension: usize) -> Self {
         let bytes = dimension as f32;
-        let steps = [
-            bytes * 0.14,
-            bytes * 0.03 + 2.0,
-            bytes * 0.0025 + 1.0,
-            bytes * 0.08 + 20.0,
-            bytes * 0.3 + 40.0,
-        ];
+        let steps =
+            [bytes * 0.14, bytes * 0.03 + 2.0, bytes * 0.0025 + 1.0, bytes * 0.08 + 20.0, bytes * 0.3 + 40.0];
         Self { steps: steps.map(|cost: f32| AtomicU32::new(cost.to_bits())), level: AtomicU32::new(0) }
     }
 

@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn the_tail_matches_the_table() {
-        for (z, expected) in [(0.0, 0.5), (1.0, 0.158_66), (2.0, 0.022_75), (3.0, 0.001_35), (-1.0, 0.841_34)] {
+        for (z, expected) in [(0.0, 0.5), (1.0, 0.158_66), (2.0, 0.022_75), (3.0, 0.001_35), (-1.0, 0.841_34)]
+        {
             assert!((upper_tail(z) / expected - 1.0).abs() < 0.06, "{z}: {}", upper_tail(z));
         }
         assert_eq!(upper_tail(f64::NEG_INFINITY), 1.0);

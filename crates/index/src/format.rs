@@ -129,11 +129,7 @@ fn parse(bytes: &[u8]) -> Option<Slot> {
         return Some(Slot::Foreign);
     }
     let head = Head {
-        kind: Kind {
-            dimension: u32_at(bytes, 16)?,
-            identity: array(bytes, 24)?,
-            centre: u32_at(bytes, 40)?,
-        },
+        kind: Kind { dimension: u32_at(bytes, 16)?, identity: array(bytes, 24)?, centre: u32_at(bytes, 40)? },
         superseded: u32_at(bytes, 20)? & SUPERSEDED != 0,
         generation: u64_at(bytes, 48)?,
         published: u64_at(bytes, 56)?,
@@ -266,7 +262,14 @@ mod tests {
 
     fn head(serial: u64) -> Head {
         let kind = Kind { dimension: 384, identity: *b"0123456789abcdef", centre: 7 };
-        Head { kind, superseded: serial.is_multiple_of(2), generation: 3, published: 12, sequence: 99, serial }
+        Head {
+            kind,
+            superseded: serial.is_multiple_of(2),
+            generation: 3,
+            published: 12,
+            sequence: 99,
+            serial,
+        }
     }
 
     #[test]

@@ -117,16 +117,19 @@ impl Generation {
         let lengths = self.check(head)?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let rows = usize::try_from(head.published).map_err(|_| IndexError::damaged(HEAD, "too many rows"))?;
-        if rows <= last.rows {
-            // Another thread may have seen a later state already; its rows are published too.
+        if rows == last.rows {
             return Ok(Arc::clone(&last));
+        }
+        if rows < last.rows {
+            // Another thread has seen a later state since `head` was read. Zones of more rows are still true.
+            let (zones, maps) = (last.zones.clone(), Arc::clone(&last.maps));
+            return Ok(Arc::new(Snapshot { layout: self.layout, rows, zones, maps }));
         }
         let mut maps = Arc::clone(&last.maps);
         if self.needs(head.published)?.iter().zip(maps.iter()).any(|(need, map)| *need > map.len() as u64) {
             maps = Arc::new(self.map(lengths)?);
         }
-        let mut next =
-            Snapshot { layout: self.layout, rows, zones: Zones::default(), maps };
+        let mut next = Snapshot { layout: self.layout, rows, zones: Zones::default(), maps };
         next.zones = last.zones.extended(last.rows, &next);
         *last = Arc::new(next);
         Ok(Arc::clone(&last))
@@ -363,7 +366,8 @@ impl Snapshot {
         let dead = self.map(Region::Dead);
         let at = block * DEAD_BYTES;
         for attempt in 0..HEAD_ATTEMPTS {
-            if dead.word(at).load(Ordering::Acquire) == dead.word(at + 8).load(Ordering::Acquire) {
+            let differ = dead.word(at).load(Ordering::Acquire) ^ dead.word(at + 8).load(Ordering::Acquire);
+            if differ & self.published(block) == 0 {
                 return Ok(());
             }
             pause(attempt);

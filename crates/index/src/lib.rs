@@ -276,7 +276,10 @@ impl VectorIndex {
         })
     }
 
-    fn with_writer<T>(&self, change: impl FnOnce(&mut Writer) -> Result<T, IndexError>) -> Result<T, IndexError> {
+    fn with_writer<T>(
+        &self,
+        change: impl FnOnce(&mut Writer) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
         let mut guard = self.writer();
         let writer = guard.as_mut().ok_or(IndexError::NotLocked)?;
         let before = writer.generation().number;

@@ -162,8 +162,7 @@ impl Scan<'_> {
         let part = blocks.len().div_ceil(threads).next_multiple_of(BATCH_BLOCKS);
         std::thread::scope(|scope| {
             let work = &work;
-            let handles: Vec<_> =
-                blocks.chunks(part).map(|part| scope.spawn(move || work(part))).collect();
+            let handles: Vec<_> = blocks.chunks(part).map(|part| scope.spawn(move || work(part))).collect();
             for handle in handles {
                 match handle.join() {
                     Ok(found) => gather(found),
@@ -232,7 +231,13 @@ impl Scan<'_> {
         (bytes, scale)
     }
 
-    fn over_bytes(&self, blocks: &[Selected], query: &[i8], scale: f32, mut visit: impl FnMut(&Selected, &[f32])) {
+    fn over_bytes(
+        &self,
+        blocks: &[Selected],
+        query: &[i8],
+        scale: f32,
+        mut visit: impl FnMut(&Selected, &[f32]),
+    ) {
         let width = self.query.len();
         let bytes = self.snapshot.bytes();
         let compute = |rows: Range<usize>, out: &mut [i32]| {

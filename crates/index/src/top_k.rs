@@ -45,9 +45,10 @@ impl TopRecords {
         self.bound
     }
 
+    /// Takes a row in when it may be among the best. A score that is not a number never is.
     pub(crate) fn push(&mut self, hit: Hit) {
-        // Written so that a NaN fails.
-        if self.limit == 0 || !(hit.score >= self.bound) {
+        let passes = hit.score >= self.bound;
+        if !passes || self.limit == 0 {
             return;
         }
         // Negative zero is an equal of zero, and must order like it.

@@ -19,11 +19,11 @@ use crate::format::{
     self, BLOCK_ROWS, DEAD_BYTES, Field, HEAD_BYTES, Head, Kind, Layout, MAX_ROWS, META_BYTES, Region,
 };
 use crate::generation::{Generation, HEAD, POINTER, Snapshot, State, StoredRow, folder_of, read_pointer};
-use crate::select::bits_of;
 use crate::key_set::KeySet;
 use crate::map::{Plain, as_bytes};
 use crate::quantize::{self, Signs};
 use crate::request::Rows;
+use crate::select::bits_of;
 
 const LOCK: &str = "writer.lock";
 /// Rows that are gathered before a write, in appends and in compaction.
@@ -389,7 +389,8 @@ struct Sink {
 impl Sink {
     /// Makes the folder and empty files of a generation.
     fn create(index: &Path, number: u64, kind: Kind) -> Result<Self, IndexError> {
-        fs::create_dir_all(folder_of(index, number)).map_err(IndexError::io(HEAD, "cannot make the folder of"))?;
+        fs::create_dir_all(folder_of(index, number))
+            .map_err(IndexError::io(HEAD, "cannot make the folder of"))?;
         Self::open(index, number, Layout::new(kind.dimension as usize), true)
     }
 
@@ -424,7 +425,8 @@ impl Sink {
     ) -> Result<(Generation, Head), IndexError> {
         self.flush()?;
         self.head.set_len(HEAD_BYTES as u64).map_err(IndexError::io(HEAD, "cannot grow"))?;
-        let mut head = Head { kind, superseded: false, generation: self.number, published, sequence, serial: 0 };
+        let mut head =
+            Head { kind, superseded: false, generation: self.number, published, sequence, serial: 0 };
         self.write_head(&head)?;
         head.serial = 1;
         self.write_head(&head)?;
@@ -489,7 +491,13 @@ impl Sink {
         Ok(())
     }
 
-    fn put_field<T: Plain>(&mut self, block: usize, at: usize, field: Field, values: &[T]) -> Result<(), IndexError> {
+    fn put_field<T: Plain>(
+        &mut self,
+        block: usize,
+        at: usize,
+        field: Field,
+        values: &[T],
+    ) -> Result<(), IndexError> {
         let (offset, width) = field.place();
         self.put(Region::Meta, (block * META_BYTES + offset + at * width) as u64, values)
     }
@@ -514,13 +522,15 @@ impl Sink {
         file.seek(SeekFrom::Start(0)).map_err(IndexError::io(name, "cannot read"))?;
         file.read_to_end(&mut bytes).map_err(IndexError::io(name, "cannot read"))?;
         for (block, pair) in bytes.as_chunks::<DEAD_BYTES>().0.iter().enumerate() {
-            let [first, second] = [0, 8].map(|at| {
-                u64::from_ne_bytes(*pair[at..].first_chunk().expect("eight of sixteen bytes"))
-            });
+            let [first, second] = [0, 8]
+                .map(|at| u64::from_ne_bytes(*pair[at..].first_chunk().expect("eight of sixteen bytes")));
             let rows = published.saturating_sub(block * BLOCK_ROWS).min(BLOCK_ROWS) as u32;
             let mask = u64::MAX.checked_shr(BLOCK_ROWS as u32 - rows).unwrap_or(0);
             if (first ^ second) & mask != 0 {
-                return Err(IndexError::damaged(name, format!("flags of block {block} contradict each other")));
+                return Err(IndexError::damaged(
+                    name,
+                    format!("flags of block {block} contradict each other"),
+                ));
             }
             let word = words.get(block).copied().unwrap_or(0);
             if [first, second] != [word, word] {

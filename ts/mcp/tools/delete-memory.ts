@@ -1,17 +1,14 @@
 import { z } from "zod";
 import { defineTool } from "../define-tool.js";
-import { agentId } from "../fields.js";
+import { agentId, answerFields, sessionKey } from "../fields.js";
 
 export const deleteMemory = defineTool({
   name: "delete_memory",
   description: "Delete one memory for good, by the number in its ref. Locked rows refuse.",
-  input: z.object({ memory_id: z.int().min(1), agent_id: agentId }),
-  output: z.object({
-    ok: z.boolean().optional(),
-    deleted_id: z.number().optional(),
-    error: z.string().optional(),
-  }),
+  input: z.object({ memory_id: z.int().min(1), agent_id: agentId, session_key: sessionKey }),
+  output: z.object({ deleted_id: z.unknown().optional(), ...answerFields }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  paused: () => ({ ok: true, deleted_id: null }),
   handle(input, service) {
     service.deleteMemory(input.memory_id, { agentId: input.agent_id });
     return { ok: true, deleted_id: input.memory_id };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { contentsAnswer } from "../../response/answers.js";
 import { defineTool } from "../define-tool.js";
-import { agentId } from "../fields.js";
+import { agentId, answerFields } from "../fields.js";
 
 export const getContents = defineTool({
   name: "get_contents",
@@ -16,8 +16,7 @@ export const getContents = defineTool({
     count: z.number().optional(),
     deferred: z.array(z.string()).optional(),
     budget_chars: z.number().optional(),
-    ok: z.boolean().optional(),
-    error: z.string().optional(),
+    ...answerFields,
   }),
   hints: { readOnlyHint: true, openWorldHint: false },
   handle: (input, service) => contentsAnswer(service.getContents(input.refs, { agentId: input.agent_id })),

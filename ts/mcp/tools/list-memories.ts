@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { memoryListAnswer } from "../../response/answers.js";
 import { defineTool } from "../define-tool.js";
-import { agentId, channel, projectId } from "../fields.js";
+import { agentId, answerFields, channel, projectId } from "../fields.js";
 
 export const listMemories = defineTool({
   name: "list_memories",
@@ -15,8 +15,7 @@ export const listMemories = defineTool({
   output: z.object({
     memories: z.array(z.looseObject({})).optional(),
     count: z.number().optional(),
-    ok: z.boolean().optional(),
-    error: z.string().optional(),
+    ...answerFields,
   }),
   hints: { readOnlyHint: true, openWorldHint: false },
   handle: (input, service) =>

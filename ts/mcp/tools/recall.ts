@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { recallAnswer } from "../../response/answers.js";
 import { defineTool } from "../define-tool.js";
-import { agentId, channel, MAX_QUERY_CHARS, projectId } from "../fields.js";
+import {
+  agentId,
+  answerFields,
+  channel,
+  MAX_QUERY_CHARS,
+  projectId,
+  sessionKey,
+  sourceId,
+} from "../fields.js";
 
 export const recall = defineTool({
   name: "recall",
@@ -13,19 +21,19 @@ export const recall = defineTool({
     agent_id: agentId,
     project_id: projectId,
     channel,
-    source_id: z
-      .string()
-      .optional()
-      .describe("only memories of this source id; a prefix if it ends in punctuation"),
+    source_id: sourceId,
     exclude_contents: z.array(z.string()).max(500).optional().describe("texts you have already"),
     deep: z.boolean().default(false).describe("lowers the quality gate"),
+    trace: z.boolean().default(false).describe("adds why each row is there"),
+    session_key: sessionKey,
   }),
   output: z.object({
     messages: z.array(z.looseObject({})).optional(),
+    gate_fallback: z.boolean().optional(),
+    trace: z.looseObject({}).optional(),
     note: z.string().optional(),
     advisory: z.looseObject({}).optional(),
-    ok: z.boolean().optional(),
-    error: z.string().optional(),
+    ...answerFields,
   }),
   hints: { readOnlyHint: true, openWorldHint: false },
   async handle(input, service) {
@@ -38,6 +46,7 @@ export const recall = defineTool({
       sourceId: input.source_id,
       excludeContents: input.exclude_contents,
       deep: input.deep,
+      trace: input.trace,
     });
     return recallAnswer(answer, service.config.response);
   },

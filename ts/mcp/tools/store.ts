@@ -3,7 +3,7 @@ import { invalidArgument } from "../../errors.js";
 import { rejectedAnswer, storeAnswer } from "../../response/answers.js";
 import type { StoreArguments } from "../../service/memory-service.js";
 import { defineTool } from "../define-tool.js";
-import { agentId, writeChannel, writeProject } from "../fields.js";
+import { agentId, sessionKey, writeChannel, writeProject } from "../fields.js";
 
 const memory = {
   content: z.string().optional().describe("one self-contained statement"),
@@ -22,6 +22,8 @@ export const store = defineTool({
     agent_id: agentId,
     project_id: writeProject,
     channel: writeChannel,
+    lock: z.boolean().optional().describe("protect it against edits and deletion"),
+    session_key: sessionKey,
     message: z
       .looseObject(memory)
       .optional()
@@ -30,15 +32,17 @@ export const store = defineTool({
   output: z.object({
     ok: z.boolean().optional(),
     result: z.enum(["stored", "skipped", "rejected"]).optional(),
-    id: z.number().optional(),
+    id: z.unknown().optional(),
     reason: z.string().optional(),
     embedded: z.boolean().optional(),
     truncated: z.boolean().optional(),
+    locked: z.boolean().optional(),
   }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   fail: rejectedAnswer,
+  paused: () => ({ ok: true, result: "skipped", id: "no-persist" }),
   async handle(input, service) {
-    const { message, agent_id, project_id, channel, ...flat } = input;
+    const { message, agent_id, project_id, channel, lock, session_key: _, ...flat } = input;
     if (message !== undefined && Object.values(flat).some((value) => value !== undefined)) {
       throw invalidArgument(
         "message",
@@ -57,6 +61,9 @@ export const store = defineTool({
       timestamp: given.timestamp,
       metadata: given.metadata,
     };
-    return storeAnswer(await service.store(request));
+    const outcome = await service.store(request);
+    if (lock !== true) return storeAnswer(outcome);
+    service.setLocked(outcome.id, true, { agentId: agent_id });
+    return { ...storeAnswer(outcome), locked: true };
   },
 });

@@ -117,7 +117,12 @@ fn order(a: &Scored<'_>, b: &Scored<'_>) -> Ordering {
 }
 
 /// The contract, one condition after the other. `stored` are the live rows of the index.
-pub(crate) fn naive(stored: &[Row], request: &SearchRequest<'_>, extra: &[Row], kernels: Kernels) -> SearchResult {
+pub(crate) fn naive(
+    stored: &[Row],
+    request: &SearchRequest<'_>,
+    extra: &[Row],
+    kernels: Kernels,
+) -> SearchResult {
     let everything = AgeCut { times: [f64::NEG_INFINITY; 2], keys: [0.0; 2] };
     let near = |row: &&Row| request.near.unwrap_or(everything).admits(row.time, row.key);
     let far = |row: &&Row| !near(row) && request.far.is_some_and(|cut| cut.admits(row.time, row.key));

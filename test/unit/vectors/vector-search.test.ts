@@ -1,0 +1,183 @@
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { recordKey } from "../../../ts/domain/record.js";
+import type { VectorIndex } from "../../../ts/native/contract.js";
+import { openCore } from "../../../ts/native/core.js";
+import type { Store } from "../../../ts/store/store.js";
+import { type VectorQuery, VectorSearch } from "../../../ts/vectors/vector-search.js";
+import { aMemory, anEmbedding } from "../../support/builders.js";
+import { nativeAbsence, theAddon } from "../../support/native.js";
+import { openStore, sql } from "../../support/store.js";
+import { tempFolder } from "../../support/temp.js";
+
+const ASK: VectorQuery = {
+  query: Float32Array.of(1, 0, 0),
+  scopes: null,
+  near: null,
+  far: null,
+  nearLimit: 1000,
+  farLimit: 0,
+  floor: -1,
+  only: null,
+  method: "exact",
+};
+
+const { core: twin } = openCore({ mode: "off" });
+const hasAddon = nativeAbsence === "";
+const cores = [
+  { name: "twins", core: twin },
+  ...(hasAddon ? [{ name: "addon", core: theAddon().core }] : []),
+];
+if (!hasAddon) it.skip(`vector search with the addon${nativeAbsence}`, () => {});
+
+describe.each(cores)("vector search, $name", ({ core }) => {
+  interface Bench {
+    readonly store: Store;
+    readonly index: VectorIndex;
+    readonly search: VectorSearch;
+    readonly path: string;
+    add(angle: number): number;
+    /** ids found, best first */
+    found(): Promise<number[]>;
+  }
+
+  function bench(path = join(tempFolder(), "memory.db"), folder = join(tempFolder(), "index")): Bench {
+    const store = openStore(path);
+    const code = store.embeddings.embedderCode("test:model:3", 3);
+    const index = core.openVectorIndex({
+      folder,
+      dimension: 3,
+      identity: new Uint8Array(16).fill(7),
+      centre: null,
+    });
+    const search = new VectorSearch(index, {
+      lastSequence: () => store.embeddings.lastSequence(),
+      firstSequence: () => store.embeddings.firstSequence(),
+      changedAfter: (after, until) => store.embeddings.changedAfter(after, until),
+      rowsOf: (keys) => store.embeddings.rowsOf(keys, code, 3),
+      rowsAfter: (after, limit) => store.embeddings.rowsAfter(after, code, 3, limit),
+    });
+    onTestFinished(() => search.close().catch(() => {}));
+    let added = 0;
+    return {
+      store,
+      index,
+      search,
+      path,
+      add: (angle) => {
+        const embedding = anEmbedding([Math.cos(angle), Math.sin(angle), 0]);
+        return store.addMemory(aMemory(`${path} ${added++} ${angle}`), embedding) as number;
+      },
+      found: async () => Array.from((await search.search(ASK)).keys, (key) => key / 2),
+    };
+  }
+
+  it("finds a row at once, before the index has it", async () => {
+    const { add, found, search } = bench();
+    const far = add(1);
+    expect(await found()).toEqual([far]);
+    const near = add(0.1);
+    expect(search.info().behind).toBeGreaterThan(0);
+    expect(await found()).toEqual([near, far]);
+  });
+
+  it("finds the same after the index took the rows up", async () => {
+    const { add, found, search } = bench();
+    const ids = [0.3, 0.1, 0.2].map(add);
+    const expected = [ids[1], ids[2], ids[0]];
+    expect(await found()).toEqual(expected);
+    await search.sync();
+    expect(search.info()).toMatchObject({ behind: 0, live: 3 });
+    expect(await found()).toEqual(expected);
+  });
+
+  it("hides a deleted row at once and for good", async () => {
+    const { add, found, search, store } = bench();
+    const [a = 0, b = 0] = [0.1, 0.2].map(add);
+    await search.sync();
+    store.deleteMemory(a);
+    expect(await found()).toEqual([b]);
+    await search.sync();
+    expect(await found()).toEqual([b]);
+    expect(search.info()).toMatchObject({ live: 1 });
+  });
+
+  it("uses the new vector of a changed row, not the old one", async () => {
+    const { add, found, search, store } = bench();
+    const [a = 0, b = 0] = [0.1, 0.2].map(add);
+    await search.sync();
+    const code = store.embeddings.embedderCode("test:model:3", 3);
+    store.embeddings.put(recordKey("mem", a), code, anEmbedding([Math.cos(1), Math.sin(1), 0]).blocks);
+    expect(await found()).toEqual([b, a]);
+    await search.sync();
+    expect(await found()).toEqual([b, a]);
+  });
+
+  it("follows rows that another process wrote", async () => {
+    const first = bench();
+    const second = bench(first.path);
+    const a = first.add(0.2);
+    expect(await second.found()).toEqual([a]);
+    await second.search.sync();
+    const b = second.add(0.1);
+    expect(await first.found()).toEqual([b, a]);
+  });
+
+  it("takes up many rows before it searches", async () => {
+    const { add, found, search, store } = bench();
+    store.database.transaction(() => {
+      for (let i = 0; i < 1200; i++) add(i / 1000);
+    });
+    expect(await found()).toHaveLength(1000);
+    expect(search.info()).toMatchObject({ behind: 0, live: 1200 });
+    expect((await found())[0]).toBe(1);
+  });
+
+  it("rebuilds what the log no longer tells", async () => {
+    const { add, found, path, search, store } = bench();
+    const [a = 0, b = 0, c = 0] = [0.1, 0.2, 0.3].map(add);
+    await search.sync();
+    const d = add(0.4);
+    store.deleteMemory(b);
+    add(0.5);
+    sql(path, "DELETE FROM vector_changes WHERE sequence <= 5");
+    expect(await found()).toEqual([a, c, d, 5]);
+    await search.sync();
+    expect(search.info()).toMatchObject({ behind: 0, live: 4 });
+  });
+
+  it("rebuilds an index that is ahead of its database, as after a restored backup", async () => {
+    const { add, found, index, search } = bench();
+    const a = add(0.1);
+    index.lock();
+    index.append({
+      keys: Float64Array.of(998),
+      blocks: Uint32Array.of(0),
+      scopes: Uint32Array.of(1),
+      times: Float64Array.of(0),
+      vectors: Float32Array.of(1, 0, 0),
+    });
+    index.publish(500);
+    index.unlock();
+    expect(await found()).toEqual([a]);
+    expect(search.info()).toMatchObject({ behind: 0, live: 1 });
+  });
+
+  it("answers searches while it takes rows up", async () => {
+    const { add, found, search } = bench();
+    for (let i = 0; i < 300; i++) add(i / 100);
+    const [, one, two] = await Promise.all([search.sync(), found(), found()]);
+    expect(one).toHaveLength(300);
+    expect(two).toEqual(one);
+  });
+
+  it("ends its background work when it is closed", async () => {
+    const { add, found, search } = bench();
+    add(0.1);
+    await found();
+    const syncing = search.sync();
+    await search.close();
+    await syncing;
+    await expect(found()).rejects.toThrow();
+  });
+});

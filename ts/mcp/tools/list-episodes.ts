@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { episodeListAnswer } from "../../response/answers.js";
+import { defineTool } from "../define-tool.js";
+import { agentId, answerFields, channel, projectId } from "../fields.js";
+
+export const listEpisodes = defineTool({
+  name: "list_episodes",
+  description: "List session summaries, newest first.",
+  input: z.object({
+    agent_id: agentId.describe('"" = all agents'),
+    project_id: projectId,
+    channel,
+    limit: z.int().min(0).max(200).default(50),
+  }),
+  output: z.object({
+    episodes: z.array(z.looseObject({})).optional(),
+    count: z.number().optional(),
+    ...answerFields,
+  }),
+  hints: { readOnlyHint: true, openWorldHint: false },
+  handle: (input, service) =>
+    episodeListAnswer(
+      service.listEpisodes({
+        agentId: input.agent_id,
+        projectId: input.project_id,
+        channel: input.channel,
+        limit: input.limit,
+      }),
+      service.config.response,
+    ),
+});
