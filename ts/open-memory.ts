@@ -9,13 +9,14 @@ import { openEmbedder } from "./embedding/open-embedder.js";
 import { log, setLogLevel } from "./log.js";
 import type { NativeCore } from "./native/contract.js";
 import { openCore } from "./native/core.js";
+import { twinCore } from "./native/twin/core.js";
 import type { RecallParts } from "./recall/recall-parts.js";
 import type { VectorSource } from "./recall/retrievers/vector.js";
 import { textEmbedder } from "./remember/embed-text.js";
 import { MemoryService } from "./service/memory-service.js";
 import type { Environment } from "./setting-reader.js";
 import { Store } from "./store/store.js";
-import { VectorSearch } from "./vectors/vector-search.js";
+import { type VectorSource as StoredVectors, VectorSearch } from "./vectors/vector-search.js";
 
 export interface OpenMemoryOptions {
   /** database file; default `CPERSONA_DB_PATH`, else the user's data directory */
@@ -90,12 +91,17 @@ function vectorSearches(
       identity: name.subarray(0, 16),
       centre: embedder.card.centre,
     });
-    open = new VectorSearch(index, {
+    const source: StoredVectors = {
       lastSequence: () => store.embeddings.lastSequence(),
       firstSequence: () => store.embeddings.firstSequence(),
       changedAfter: (after, until) => store.embeddings.changedAfter(after, until),
       rowsOf: (keys) => store.embeddings.rowsOf(keys, code, dimension),
       rowsAfter: (afterId, limit) => store.embeddings.rowsAfter(afterId, code, dimension, limit),
+    };
+    const scratch = { folder: null, dimension, identity: name.subarray(0, 16), centre: null };
+    open = new VectorSearch(index, source, {
+      inMemory: core.kind === "twin",
+      openScratch: () => twinCore.openVectorIndex(scratch),
     });
     return open;
   };

@@ -3,6 +3,7 @@
 
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
+import { mergeResults } from "./merge-results.js";
 import type { VectorIndex, VectorRows, VectorSearchRequest, VectorSearchResult } from "../native/contract.js";
 
 /** The ground state for one embedder, see `store/embeddings.ts`. */
@@ -19,6 +20,13 @@ export interface VectorSource {
 
 export type VectorQuery = Omit<VectorSearchRequest, "masked" | "extra">;
 
+export interface VectorSearchOptions {
+  /** the index is this process's own arrays, not files shared with others */
+  readonly inMemory: boolean;
+  /** opens an empty index in memory, for searching the store itself while the files are rebuilt */
+  readonly openScratch: () => VectorIndex;
+}
+
 /** So many changed records are scored beside the index; more are taken up first. */
 const MAX_OVERLAY_RECORDS = 512;
 const REBUILD_BATCH_ROWS = 2000;
@@ -27,13 +35,15 @@ const SYNC_DELAY_MS = 100;
 export class VectorSearch {
   readonly #index: VectorIndex;
   readonly #source: VectorSource;
+  readonly #options: VectorSearchOptions;
   #timer: NodeJS.Timeout | undefined;
   #syncing: Promise<void> | undefined;
   #closed = false;
 
-  constructor(index: VectorIndex, source: VectorSource) {
+  constructor(index: VectorIndex, source: VectorSource, options: VectorSearchOptions) {
     this.#index = index;
     this.#source = source;
+    this.#options = options;
   }
 
   get dimension(): number {
@@ -46,20 +56,40 @@ export class VectorSearch {
   }
 
   async search(query: VectorQuery): Promise<VectorSearchResult> {
-    const overlay = await this.#overlay();
-    return this.#index.searchAsync({ ...query, ...overlay });
-  }
-
-  /** What the index lacks at this moment. Waits for the take-up only when it lacks a lot. */
-  async #overlay(): Promise<{ masked: Float64Array | null; extra: VectorRows | null }> {
     let changed = this.#changed();
     if (changed === null || changed.length > MAX_OVERLAY_RECORDS) {
-      await this.sync();
-      changed = this.#changed() ?? new Float64Array(0);
+      // In memory the take-up is this process's own work and quick; files are written in the background.
+      if (this.#options.inMemory) await this.sync();
+      else this.scheduleSync();
+      changed = this.#changed();
     }
-    if (changed.length === 0) return { masked: null, extra: null };
+    if (changed === null || changed.length > MAX_OVERLAY_RECORDS) return this.#searchStore(query);
+    if (changed.length === 0) return this.#index.searchAsync({ ...query, masked: null, extra: null });
     this.scheduleSync();
-    return { masked: changed, extra: this.#source.rowsOf(changed) };
+    return this.#index.searchAsync({ ...query, masked: changed, extra: this.#source.rowsOf(changed) });
+  }
+
+  /** Scores the stored vectors batch by batch: slower than the index, and never behind. */
+  async #searchStore(query: VectorQuery): Promise<VectorSearchResult> {
+    const results: VectorSearchResult[] = [];
+    for (const rows of this.#batches()) {
+      const scratch = this.#options.openScratch();
+      scratch.lock();
+      scratch.append(rows);
+      scratch.publish(1);
+      results.push(scratch.search({ ...query, masked: null, extra: null }));
+      scratch.close();
+      await nextTurn();
+    }
+    return mergeResults(results, query.nearLimit, query.farLimit);
+  }
+
+  *#batches(): Generator<VectorRows> {
+    for (let after: number | null = 0; after !== null; ) {
+      const { rows, next }: { rows: VectorRows; next: number | null } = this.#source.rowsAfter(after, REBUILD_BATCH_ROWS);
+      yield rows;
+      after = next;
+    }
   }
 
   /** Keys changed since the index was last written; null when only a rebuild can tell. */
@@ -115,16 +145,12 @@ export class VectorSearch {
     // Changes that are committed meanwhile come in as log entries behind this number.
     const last = this.#source.lastSequence();
     this.#index.reset();
-    for (let after: number | null = 0; after !== null && !this.#closed; ) {
-      const { rows, next }: { rows: VectorRows; next: number | null } = this.#source.rowsAfter(
-        after,
-        REBUILD_BATCH_ROWS,
-      );
+    for (const rows of this.#batches()) {
+      if (this.#closed) return;
       this.#index.append(rows);
-      after = next;
-      if (next !== null) await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
-    if (!this.#closed) this.#index.publish(last);
+    this.#index.publish(last);
   }
 
   async close(): Promise<void> {
@@ -133,4 +159,8 @@ export class VectorSearch {
     await this.#syncing;
     this.#index.close();
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { recordKey } from "../../../ts/domain/record.js";
 import type { VectorIndex } from "../../../ts/native/contract.js";
 import { openCore } from "../../../ts/native/core.js";
+import { twinCore } from "../../../ts/native/twin/core.js";
 import type { Store } from "../../../ts/store/store.js";
 import { type VectorQuery, VectorSearch } from "../../../ts/vectors/vector-search.js";
 import { aMemory, anEmbedding } from "../../support/builders.js";
@@ -50,13 +51,26 @@ describe.each(cores)("vector search, $name", ({ core }) => {
       identity: new Uint8Array(16).fill(7),
       centre: null,
     });
-    const search = new VectorSearch(index, {
-      lastSequence: () => store.embeddings.lastSequence(),
-      firstSequence: () => store.embeddings.firstSequence(),
-      changedAfter: (after, until) => store.embeddings.changedAfter(after, until),
-      rowsOf: (keys) => store.embeddings.rowsOf(keys, code, 3),
-      rowsAfter: (after, limit) => store.embeddings.rowsAfter(after, code, 3, limit),
-    });
+    const search = new VectorSearch(
+      index,
+      {
+        lastSequence: () => store.embeddings.lastSequence(),
+        firstSequence: () => store.embeddings.firstSequence(),
+        changedAfter: (after, until) => store.embeddings.changedAfter(after, until),
+        rowsOf: (keys) => store.embeddings.rowsOf(keys, code, 3),
+        rowsAfter: (after, limit) => store.embeddings.rowsAfter(after, code, 3, limit),
+      },
+      {
+        inMemory: core.kind === "twin",
+        openScratch: () =>
+          twinCore.openVectorIndex({
+            folder: null,
+            dimension: 3,
+            identity: new Uint8Array(16).fill(7),
+            centre: null,
+          }),
+      },
+    );
     onTestFinished(() => search.close().catch(() => {}));
     let added = 0;
     return {
