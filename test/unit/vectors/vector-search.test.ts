@@ -143,6 +143,7 @@ describe.each(cores)("vector search, $name", ({ core }) => {
       for (let i = 0; i < 1200; i++) add(i / 1000);
     });
     expect(await found()).toHaveLength(1000);
+    await search.sync();
     expect(search.info()).toMatchObject({ behind: 0, live: 1200 });
     expect((await found())[0]).toBe(1);
   });
