@@ -4,9 +4,13 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import envPaths from "env-paths";
+import { type AmbientConfig, readAmbient } from "./ambient-settings.js";
 import { invalidArgument, MemoryError } from "./errors.js";
 import type { LogLevel } from "./log.js";
 import { type Environment, SettingReader } from "./setting-reader.js";
+
+/** Weight of keeping unrelated rows out, by the name of the precision. */
+export const PRECISION_BETAS = { strict: 2, balanced: 1, lenient: 0.5 } as const;
 
 export type RecallMode = "rrf" | "rsf" | "cascade";
 export type EmbeddingMode = "static" | "http" | "none";
@@ -123,6 +127,21 @@ export interface RecallConfig {
   readonly autocut: AutocutConfig;
 }
 
+export interface CalibrationConfig {
+  /** `CPERSONA_CALIBRATE_ON_MODEL_CHANGE`: calibrate in the background when a store has grown or its embedder changed, default true */
+  readonly automatic: boolean;
+  /** `CPERSONA_AUTO_CALIBRATE`: calibrate at every start, default false */
+  readonly atEveryStart: boolean;
+  /** `CPERSONA_CALIBRATE_SAMPLE_SIZE`: records asked about, default 200 */
+  readonly sampleSize: number;
+  /** `CPERSONA_CALIBRATE_Z_FACTOR`: of method `zscore`, default 1 */
+  readonly zFactor: number;
+  /** `CPERSONA_CALIBRATE_PERCENTILE`: of method `percentile`, a fraction or a percent, default 0.95 */
+  readonly percentile: number;
+  /** `CPERSONA_RECALL_PRECISION` (strict 2, balanced 1, lenient 0.5) or `CPERSONA_FUSED_GATE_BETA`: default 1 */
+  readonly beta: number;
+}
+
 export interface LimitsConfig {
   /** `CPERSONA_MAX_CONTENT_LENGTH`: characters of a memory or an episode summary, default 16000 */
   readonly contentChars: number;
@@ -151,9 +170,11 @@ export interface Config {
   readonly native: NativeConfig;
   readonly embedding: EmbeddingConfig;
   readonly recall: RecallConfig;
+  readonly calibration: CalibrationConfig;
   readonly limits: LimitsConfig;
   readonly response: ResponseConfig;
   readonly context: ContextConfig;
+  readonly ambient: AmbientConfig;
   /** `CPERSONA_AGENT_ID`: who is asking when a call does not say, default `default` */
   readonly agentId: string;
   /** `CPERSONA_PROJECT_ID`: default project of writes and reads; null when unset */
@@ -173,6 +194,7 @@ const ASSETS = fileURLToPath(new URL("../assets/", import.meta.url));
  */
 export function readConfig(environment: Environment = process.env): Config {
   const read = new SettingReader(environment);
+  const recall = readRecall(read);
   const config: Config = {
     database: {
       path: read.text("CPERSONA_DB_PATH") ?? defaultDatabasePath(),
@@ -186,7 +208,9 @@ export function readConfig(environment: Environment = process.env): Config {
       simd: read.choice("CPERSONA_SIMD", ["auto", "avx512", "avx2", "neon", "scalar"], "auto"),
     },
     embedding: readEmbedding(read),
-    recall: readRecall(read),
+    recall,
+    ambient: readAmbient(read, recall.confidence.enabled),
+    calibration: readCalibration(read),
     limits: {
       contentChars: read.integer("CPERSONA_MAX_CONTENT_LENGTH", { fallback: 16_000, min: 1 }),
       profileChars: read.integer("CPERSONA_MAX_PROFILE_LENGTH", { fallback: 2000, min: 1 }),
@@ -242,6 +266,19 @@ function readRecall(read: SettingReader): RecallConfig {
       minGapRatio: read.number("CPERSONA_AUTOCUT_MIN_GAP_RATIO", { fallback: 0.15, min: 0, max: 1 }),
       minResults: read.integer("CPERSONA_AUTOCUT_MIN_RESULTS", { fallback: 3, min: 2 }),
     },
+  };
+}
+
+function readCalibration(read: SettingReader): CalibrationConfig {
+  const named = read.choice("CPERSONA_RECALL_PRECISION", ["strict", "balanced", "lenient"], "balanced");
+  const percentile = read.number("CPERSONA_CALIBRATE_PERCENTILE", { fallback: 0.95, min: 1e-9, max: 100 });
+  return {
+    automatic: read.boolean("CPERSONA_CALIBRATE_ON_MODEL_CHANGE", true),
+    atEveryStart: read.boolean("CPERSONA_AUTO_CALIBRATE", false),
+    sampleSize: read.integer("CPERSONA_CALIBRATE_SAMPLE_SIZE", { fallback: 200, min: 1, max: 5000 }),
+    zFactor: read.number("CPERSONA_CALIBRATE_Z_FACTOR", { fallback: 1, min: -10, max: 10 }),
+    percentile: percentile > 1 ? percentile / 100 : percentile,
+    beta: read.number("CPERSONA_FUSED_GATE_BETA", { fallback: PRECISION_BETAS[named], min: 1e-6 }),
   };
 }
 

@@ -1,12 +1,12 @@
 // The gate of a recall: by evidence (keyword hits and cosines), or by confidence where that is switched on.
 
 import { indexTerms } from "../domain/terms.js";
-import { calibratedCosine } from "../embedding/embedder.js";
 import { type Candidate, rowText } from "./candidate.js";
 import { coverage, levelForStore, rareIdentifiers, weighWords } from "./coverage.js";
 import { applyGate, type GateLevels, isKeywordHit } from "./quality-gate.js";
 import type { RecallParts, RecallRequest } from "./recall-parts.js";
 import type { LexicalQuery } from "./retrievers/lexical.js";
+import { cosineScale } from "./scale.js";
 
 export interface PassedGate {
   readonly passed: readonly Candidate[];
@@ -27,7 +27,7 @@ export function passGate(
   const records = pool.memories + pool.episodes;
   const levels = evidenceLevels(records, request, parts);
   const looked = withCoverage(candidates, plan, parts);
-  const verdict = applyGate(looked, levels, (raw) => calibratedCosine(parts.embedder.card, raw));
+  const verdict = applyGate(looked, levels, cosineScale(request, parts));
   return { passed: verdict.passed, fallback: false, openedBy: verdict.openedBy, levels: { ...levels } };
 }
 
@@ -63,18 +63,31 @@ function holdsAny({ row }: Candidate, substrings: readonly string[]): boolean {
 const MEANING_SMALL = 0.55;
 const MEANING_LARGE = 0.68;
 const FLOOR_LEVEL = 0.4;
+/** Takes the weights 2 and 0.5 of strict and lenient to factors 1.15 and 0.87 of the needed evidence. */
+const PRECISION_EXPONENT = 0.2;
 
 function evidenceLevels(records: number, request: RecallRequest, parts: RecallParts): GateLevels {
   const { minSimilarity, gateEvidence } = parts.config.recall;
-  const share = request.deep ? 0.5 : 1;
-  const { card } = parts.embedder;
-  const measured = parts.levels(request.scope).cosine;
-  const isKnown = card.unrelatedCosine !== null;
-  const uncalibrated = isKnown ? levelForStore(records, MEANING_SMALL, MEANING_LARGE) : minSimilarity;
-  const meaning = measured === null ? uncalibrated : calibratedCosine(card, measured);
+  const { beta } = parts.levels(request.scope);
+  const isKnown = (parts.embedder.card.unrelatedCosine ?? parts.levels(request.scope).unrelated) !== null;
+  const meaning = meaningLevel(records, request, parts);
   const floor = isKnown ? FLOOR_LEVEL : Math.min(meaning, minSimilarity) * 0.5;
-  const evidence = levelForStore(records, 0, gateEvidence);
+  const evidence = levelForStore(records, 0, gateEvidence) * beta ** PRECISION_EXPONENT;
+  const share = request.deep ? 0.5 : 1;
   return { evidence: evidence * share, meaning: meaning * share, floor: floor * share };
+}
+
+/** What a store teaches moves the card's level by no more than this: a store of one topic must not close it. */
+const MAX_SHIFT = 0.1;
+
+function meaningLevel(records: number, request: RecallRequest, parts: RecallParts): number {
+  const { unrelatedCosine } = parts.embedder.card;
+  const { cosine } = parts.levels(request.scope);
+  const measured = cosine === null ? null : cosineScale(request, parts)(cosine);
+  if (unrelatedCosine === null) return measured ?? parts.config.recall.minSimilarity;
+  const guessed = levelForStore(records, MEANING_SMALL, MEANING_LARGE);
+  if (measured === null) return guessed;
+  return Math.min(guessed + MAX_SHIFT, Math.max(guessed - MAX_SHIFT, measured));
 }
 
 /** Least confidence before calibration: from 0.5 in an empty pool down to 0.2 at 500 rows and more. */
@@ -89,8 +102,8 @@ function passConfidence(
   parts: RecallParts,
 ): PassedGate {
   const pool = parts.pool(request.scope);
-  const level = parts.levels(request.scope).confidence ?? heuristicMinimum(pool.memories + pool.episodes);
-  const gate = level * (request.deep ? 0.5 : 1);
+  const level = heuristicMinimum(pool.memories + pool.episodes);
+  const gate = level * parts.levels(request.scope).beta ** PRECISION_EXPONENT * (request.deep ? 0.5 : 1);
   const passed = candidates.filter(({ confidence }) => confidence !== null && confidence.score >= gate);
   const levels = { confidence: gate };
   if (passed.length > 0) return { passed, fallback: false, openedBy: "confidence", levels };

@@ -39,10 +39,12 @@ export interface RecallOutcome {
 
 /** The calibrated levels of the gate, each on its own signal's scale. */
 export interface CalibratedLevels {
+  /** median raw cosine of unrelated texts in this store; null before calibration */
+  readonly unrelated: number | null;
   /** raw cosine from which meaning alone opens an answer; null before calibration */
   readonly cosine: number | null;
-  /** confidence value of the gate; null before calibration */
-  readonly confidence: number | null;
+  /** weight of precision: above 1 the gate is stricter, below 1 more lenient */
+  readonly beta: number;
 }
 
 export interface RecallParts {
@@ -60,6 +62,8 @@ export interface RecallParts {
   readonly newestMemories: (scope: ReadScope, source: SourceFilter | null, limit: number) => Memory[];
   /** keys of the newest memories of a source, ascending */
   readonly memoryKeysBySource: (scope: ReadScope, source: SourceFilter, limit: number) => Float64Array;
+  /** keys of the rows that the scope's tags exclude, ascending; null when there are none */
+  readonly excludedKeys: (scope: ReadScope) => Float64Array | null;
   readonly neighbours: FindNeighbours;
   /** storage time of the newest episode in scope */
   readonly newestEpisodeAt: (scope: ReadScope) => string | null;

@@ -85,7 +85,15 @@ async function searchByMeaning(
     const { scope } = request;
     const only = source === null ? null : parts.memoryKeysBySource(scope, source, parts.config.recall.window);
     const vectors = await retrieveByVector(
-      { query: queryVector, scope, pool: parts.pool(scope), only, limit: depth, floor: -1 },
+      {
+        query: queryVector,
+        scope,
+        pool: parts.pool(scope),
+        only,
+        limit: depth,
+        floor: -1,
+        masked: parts.excludedKeys(scope),
+      },
       search,
       parts.config.recall,
     );

@@ -2,11 +2,11 @@
 
 import { episodeTime } from "../domain/memory.js";
 import { parseInstant } from "../domain/time.js";
-import { calibratedCosine } from "../embedding/embedder.js";
 import type { Use } from "../store/uses.js";
 import type { Candidate, RecordRow } from "./candidate.js";
 import { type ConfidenceContext, type ConfidenceInput, confidence } from "./confidence.js";
 import type { RecallParts, RecallRequest } from "./recall-parts.js";
+import { cosineScale } from "./scale.js";
 
 export function confidenceContext(request: RecallRequest, parts: RecallParts): ConfidenceContext {
   return { now: parts.clock.now(), span: parts.memorySpan(request.scope), deep: request.deep };
@@ -23,10 +23,11 @@ export function withConfidence(
   if (!config.enabled || candidates.length === 0) return candidates;
   const context = confidenceContext(request, parts);
   const filled = fillCosines(candidates, queryVector, parts);
+  const scale = cosineScale(request, parts);
   const uses = parts.uses(filled.map(({ key }) => key));
   return filled.map((candidate) => ({
     ...candidate,
-    confidence: confidence(toInput(candidate, uses.get(candidate.key), parts), context, config),
+    confidence: confidence(toInput(candidate, uses.get(candidate.key), scale), context, config),
   }));
 }
 
@@ -46,9 +47,13 @@ function fillCosines(
   });
 }
 
-function toInput({ row, cosine }: Candidate, use: Use | undefined, parts: RecallParts): ConfidenceInput {
+function toInput(
+  { row, cosine }: Candidate,
+  use: Use | undefined,
+  scale: (raw: number) => number,
+): ConfidenceInput {
   return {
-    cosine: cosine === null ? null : calibratedCosine(parts.embedder.card, cosine),
+    cosine: cosine === null ? null : scale(cosine),
     instant: parseInstant(rowTime(row)),
     resolved: row.kind === "ep" && row.episode.resolved,
     recallCount: use?.recallCount ?? 0,

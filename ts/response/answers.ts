@@ -136,6 +136,6 @@ export function episodeFailure(error: unknown): WireObject {
   return { ok: false, episode_id: null, error: failureText(error) };
 }
 
-function failureText(error: unknown): string {
+export function failureText(error: unknown): string {
   return error instanceof MemoryError ? error.message : "internal error; the server's log has the details";
 }

@@ -3,7 +3,7 @@
 
 import type { Config } from "../config.js";
 import type { Episode, Memory } from "../domain/memory.js";
-import { parseRef, type RecordId } from "../domain/record.js";
+import { parseRef, type RecordId, recordKey } from "../domain/record.js";
 import type { ReadScope, WriteScope } from "../domain/scope.js";
 import { storageStamp } from "../domain/time.js";
 import type { Embedder } from "../embedding/embedder.js";
@@ -19,6 +19,9 @@ import { type StoreOutcome, type StoreRequest, storeMemory } from "../remember/s
 import { notChangeable, type UpdateOutcome, updateMemory } from "../remember/update-memory.js";
 import type { Store } from "../store/store.js";
 import type { VectorSearch } from "../vectors/vector-search.js";
+import type { AmbientParts } from "../ambient/types.js";
+import { AmbientService } from "./ambient-service.js";
+import type { CalibrationService } from "./calibration-service.js";
 import { PersistencePauses } from "./persistence.js";
 import { readScope, writeScope } from "./scopes.js";
 
@@ -66,30 +69,41 @@ export interface ServiceParts {
   readonly embedder: Embedder;
   readonly embedText: EmbedText;
   readonly recallParts: RecallParts;
+  readonly vectorsOf: AmbientParts["vectorsOf"];
+  readonly calibration: CalibrationService;
   /** the vector search of the embedder's identity, once it is known */
   readonly vectorSearch: () => VectorSearch | null;
   readonly close: () => Promise<void>;
 }
 
 const DEFAULT_LIMIT = 10;
+const CALIBRATION_DELAY_MS = 300;
 
 export class MemoryService {
   readonly config: Config;
   /** which sessions write nothing for now */
   readonly pauses: PersistencePauses;
+  /** what unrelated texts look like in this store, and the precision of the gate */
+  readonly calibration: CalibrationService;
+  /** ambient recall, relations, counted use */
+  readonly ambient: AmbientService;
   readonly #parts: ServiceParts;
+  #calibrationTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: ServiceParts) {
     this.config = parts.config;
     this.pauses = new PersistencePauses(parts.clock);
+    this.calibration = parts.calibration;
+    this.ambient = new AmbientService(parts);
     this.#parts = parts;
   }
 
   /** Stores a memory, or skips it when the bucket holds the text or the msg_id already. Never changes a row. */
   async store(request: StoreArguments): Promise<StoreOutcome> {
     const { store } = this.#parts;
+    const scope = writeScope(request, this.config);
     const outcome = await storeMemory(
-      { ...request, scope: writeScope(request, this.config) },
+      { ...request, scope },
       {
         config: this.config,
         clock: this.#parts.clock,
@@ -98,9 +112,12 @@ export class MemoryService {
         findByContent: (scope, content) => store.memories.findByContent(scope, content),
         addMemory: (memory, embedding) => store.addMemory(memory, embedding),
         transaction: (work) => store.database.transaction(work),
+        relationTargets: (relations) => this.ambient.relationTargets(relations, { agentId: scope.agentId }),
+        addRelation: (id, key, type, createdAt) =>
+          store.relations.add(recordKey("mem", id), key, type, createdAt),
       },
     );
-    if (outcome.result === "stored") this.#vectorsChanged();
+    if (outcome.result === "stored") this.#grew();
     return outcome;
   }
 
@@ -119,6 +136,7 @@ export class MemoryService {
       },
       this.#parts.recallParts,
     );
+    this.ambient.listed(outcome.hits.flatMap(({ row }) => (row.kind === "profile" ? [] : [row])));
     return outcome.hits.length > 0 ? outcome : { ...outcome, ...this.#otherAgents(scope) };
   }
 
@@ -142,6 +160,7 @@ export class MemoryService {
       if (row === null) missing.push(ref);
       else rows.push(row);
     }
+    this.ambient.opened(rows);
     return { rows, missing };
   }
 
@@ -267,6 +286,15 @@ export class MemoryService {
     return deleted;
   }
 
+  /** A store that has grown much is calibrated anew, when its writers pause. */
+  #grew(): void {
+    this.#vectorsChanged();
+    if (!this.config.calibration.automatic) return;
+    clearTimeout(this.#calibrationTimer);
+    this.#calibrationTimer = setTimeout(() => void this.calibration.calibrateDue(), CALIBRATION_DELAY_MS);
+    this.#calibrationTimer.unref();
+  }
+
   #vectorsChanged(): void {
     this.#parts.vectorSearch()?.scheduleSync();
   }
@@ -286,13 +314,17 @@ export class MemoryService {
 
   /** Checks the words index and takes up pending vectors; meant for a quiet moment after the start. */
   async maintain(): Promise<void> {
+    const { automatic, atEveryStart } = this.config.calibration;
     this.#parts.store.repairLexical();
     await this.#parts.vectorSearch()?.sync();
+    if (automatic || atEveryStart) await this.calibration.calibrateDue({ all: atEveryStart });
   }
 
   /** Waits for background work and closes the files. */
-  close(): Promise<void> {
-    return this.#parts.close();
+  async close(): Promise<void> {
+    clearTimeout(this.#calibrationTimer);
+    await this.calibration.idle();
+    await this.#parts.close();
   }
 }
 

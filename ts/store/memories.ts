@@ -10,10 +10,11 @@ import type { SqlRow } from "./driver.js";
 import { both, scopeCondition, sourceCondition } from "./scope-sql.js";
 
 /** A memory before it has an id. */
-export type NewMemory = Omit<Memory, "id" | "locked"> & { readonly locked?: boolean };
+export type NewMemory = Omit<Memory, "id" | "locked" | "kind" | "tags"> &
+  Partial<Pick<Memory, "locked" | "kind" | "tags">>;
 
 const COLUMNS =
-  "id, agent_id, project_id, channel, created_at, msg_id, locked, timestamp, source, content, metadata";
+  "id, agent_id, project_id, channel, created_at, msg_id, locked, kind, tags, timestamp, source, content, metadata";
 
 /** A list of ids as SQL sees it, so that any number of ids makes one statement text. */
 const IDS = "id IN (SELECT value FROM json_each(?))";
@@ -29,8 +30,8 @@ export class Memories {
   insert(memory: NewMemory, scopeCode: number): number | null {
     const done = this.#db
       .sql(
-        `INSERT INTO memories (scope, agent_id, project_id, channel, created_at, msg_id, locked, timestamp, instant, source, content_hash, content, metadata)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        `INSERT INTO memories (scope, agent_id, project_id, channel, created_at, msg_id, locked, kind, tags, timestamp, instant, source, content_hash, content, metadata)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       )
       .run(
         scopeCode,
@@ -40,6 +41,8 @@ export class Memories {
         memory.createdAt,
         memory.msgId,
         memory.locked === true ? 1 : 0,
+        memory.kind ?? "note",
+        JSON.stringify(memory.tags ?? []),
         memory.timestamp,
         parseInstant(memory.timestamp),
         JSON.stringify(memory.source),
@@ -108,6 +111,40 @@ export class Memories {
       )
       .all(...where.values, limit, offset)
       .map(toMemory);
+  }
+
+  /** The agent's values and intentions that the scope may see, oldest first. */
+  personas(scope: ReadScope, limit: number): Memory[] {
+    const where = scopeCondition(scope, "memories");
+    return this.#db
+      .sql(
+        `SELECT ${COLUMNS} FROM memories WHERE kind IN ('value', 'intention') AND ${where.sql} ORDER BY id LIMIT ?`,
+      )
+      .all(...where.values, limit)
+      .map(toMemory);
+  }
+
+  /** Ids of the memories that the scope's tags exclude, ascending. */
+  idsExcludedByTags(scope: ReadScope): number[] {
+    const { excludeTags = [] } = scope;
+    if (excludeTags.length === 0) return [];
+    return this.#db
+      .sql(
+        `SELECT id FROM memories WHERE tags <> '[]' AND (? IS NULL OR agent_id = ?)
+           AND EXISTS (SELECT 1 FROM json_each(tags) tag, json_each(?) word WHERE instr(tag.value, word.value) > 0)
+         ORDER BY id`,
+      )
+      .all(scope.agentId, scope.agentId, JSON.stringify(excludeTags))
+      .map((row) => Number(row["id"]));
+  }
+
+  /** Ids of all memories in scope, ascending. */
+  ids(scope: ReadScope): number[] {
+    const where = scopeCondition(scope, "memories");
+    return this.#db
+      .sql(`SELECT id FROM memories WHERE ${where.sql} ORDER BY id`)
+      .all(...where.values)
+      .map((row) => Number(row["id"]));
   }
 
   /** Ids of the newest memories of a source, ascending. */
@@ -192,8 +229,15 @@ function toMemory(row: SqlRow): Memory {
     timestamp: String(row["timestamp"]),
     metadata: readJson(row["metadata"]) as Memory["metadata"],
     locked: row["locked"] === 1 || row["locked"] === 1n,
+    kind: String(row["kind"]) as Memory["kind"],
+    tags: toTags(row["tags"]),
     createdAt: String(row["created_at"]),
   };
+}
+
+function toTags(value: unknown): string[] {
+  const tags = readJson(value);
+  return Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [];
 }
 
 /** A column that another program damaged must not make the row unreadable. */

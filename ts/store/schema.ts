@@ -30,6 +30,9 @@ CREATE UNIQUE INDEX memories_content ON memories(agent_id, project_id, channel, 
 CREATE UNIQUE INDEX memories_msg_id ON memories(agent_id, project_id, msg_id) WHERE msg_id <> '';
 CREATE INDEX memories_age ON memories(agent_id, created_at, id);
 CREATE INDEX memories_all_age ON memories(created_at, id);
+-- Declared personas are few and asked for on every prompt; tagged rows are looked up to be left out.
+CREATE INDEX memories_persona ON memories(agent_id, id) WHERE kind IN ('value', 'intention');
+CREATE INDEX memories_tagged ON memories(agent_id, id) WHERE tags <> '[]';
 -- What was said next to a row: the moment its timestamp names, ms since the epoch.
 CREATE INDEX memories_moment ON memories(scope, instant, id) WHERE instant IS NOT NULL;
 `;
@@ -109,13 +112,61 @@ CREATE TABLE vector_changes (
 ) STRICT;
 `;
 
-/** How often a record was recalled: changes no ranking of recall while confidence is off. */
+/**
+ * How often a record was recalled, and which records were used together: changes no ranking of recall while
+ * confidence is off. `weight` is the decayed count as it stood at `last_recalled_at` or `moment` (ms).
+ */
 const USES = `
 CREATE TABLE uses (
   record_key       INTEGER PRIMARY KEY,
   recall_count     INTEGER NOT NULL DEFAULT 0,
+  weight           REAL NOT NULL DEFAULT 0,
   last_recalled_at TEXT
 ) STRICT;
+CREATE TABLE co_uses (
+  low_key     INTEGER NOT NULL,
+  high_key    INTEGER NOT NULL,
+  weight      REAL NOT NULL,
+  moment      REAL NOT NULL,
+  PRIMARY KEY (low_key, high_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX co_uses_high ON co_uses(high_key, low_key);
+`;
+
+/** Declared edges between records, by record key. They go with either end, whoever deletes it. */
+const RELATIONS = `
+CREATE TABLE relations (
+  from_key    INTEGER NOT NULL,
+  to_key      INTEGER NOT NULL,
+  type        TEXT NOT NULL,
+  created_at  TEXT NOT NULL,
+  PRIMARY KEY (from_key, to_key, type)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX relations_to ON relations(to_key, from_key);
+CREATE TRIGGER relations_memory_out AFTER DELETE ON memories BEGIN
+  DELETE FROM relations WHERE from_key = OLD.id * 2;
+  DELETE FROM relations WHERE to_key = OLD.id * 2;
+  DELETE FROM co_uses WHERE low_key = OLD.id * 2;
+  DELETE FROM co_uses WHERE high_key = OLD.id * 2;
+END;
+CREATE TRIGGER relations_episode_out AFTER DELETE ON episodes BEGIN
+  DELETE FROM relations WHERE from_key = OLD.id * 2 + 1;
+  DELETE FROM relations WHERE to_key = OLD.id * 2 + 1;
+  DELETE FROM co_uses WHERE low_key = OLD.id * 2 + 1;
+  DELETE FROM co_uses WHERE high_key = OLD.id * 2 + 1;
+END;
+`;
+
+/** What ambient recall showed lately in each session: damps a repeat there, ranks nothing else. */
+const SHOWINGS = `
+CREATE TABLE showings (
+  session     TEXT NOT NULL,
+  record_key  INTEGER NOT NULL,
+  turn        INTEGER NOT NULL,
+  shown_at    TEXT NOT NULL,
+  PRIMARY KEY (session, record_key, turn)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX showings_age ON showings(shown_at);
 `;
 
 /** Contentless: the text is in the records already. Written by store/lexical.ts, in the record's transaction. */
@@ -137,7 +188,7 @@ INSERT INTO settings VALUES ('database_id', lower(hex(randomblob(16))));
 
 /** Step i takes a database from schema i to schema i + 1. Landed steps never change. */
 export const MIGRATIONS: readonly string[] = [
-  MEMORIES + EPISODES + PROFILES + SCOPES + EMBEDDINGS + USES + LEXICAL + SETTINGS,
+  MEMORIES + EPISODES + PROFILES + SCOPES + EMBEDDINGS + USES + RELATIONS + SHOWINGS + LEXICAL + SETTINGS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -24,6 +24,14 @@ export function scopeCondition(scope: ReadScope, table: string): SqlCondition {
     parts.push(`${table}.channel IN (?, '')`);
     values.push(scope.channel);
   }
+  const { excludeTags = [] } = scope;
+  if (table === "memories" && excludeTags.length > 0) {
+    // Most rows have no tags: they must not pay for the JSON.
+    parts.push(
+      `(${table}.tags = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(${table}.tags) tag, json_each(?) word WHERE instr(tag.value, word.value) > 0))`,
+    );
+    values.push(JSON.stringify(excludeTags));
+  }
   return { sql: parts.length === 0 ? "TRUE" : parts.join(" AND "), values };
 }
 

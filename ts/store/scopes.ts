@@ -55,6 +55,16 @@ export class Scopes {
     };
   }
 
+  /** Agents that hold memories with their number, most first. */
+  memoryCounts(): { agentId: string; rows: number }[] {
+    return this.#db
+      .sql(
+        "SELECT agent_id, sum(memories) AS rows FROM scopes GROUP BY agent_id HAVING sum(memories) > 0 ORDER BY rows DESC, agent_id",
+      )
+      .all()
+      .map((row) => ({ agentId: String(row["agent_id"]), rows: Number(row["rows"]) }));
+  }
+
   /** Agents that hold rows, most rows first. */
   agents(limit: number): string[] {
     return this.#db

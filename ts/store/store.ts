@@ -1,17 +1,23 @@
 // The ground state, opened: one database, its tables, and the writes that touch several of them at once.
 
 import type { DatabaseConfig } from "../config.js";
-import { recordKey } from "../domain/record.js";
+import type { Episode, Memory } from "../domain/memory.js";
+import { type RecordId, recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
 import { log } from "../log.js";
 import { Database } from "./database.js";
 import { loadDriver } from "./driver.js";
 import { type EmbeddedBlock, Embeddings } from "./embeddings.js";
 import { Episodes, type NewEpisode } from "./episodes.js";
+import { Health } from "./health.js";
 import { Lexical } from "./lexical.js";
 import { Memories, type NewMemory } from "./memories.js";
 import { Profiles } from "./profiles.js";
+import { Relations } from "./relations.js";
 import { type ScopePool, Scopes } from "./scopes.js";
+import { Settings } from "./settings.js";
+import { Showings } from "./showings.js";
+import { type MovedUse, Transfer } from "./transfer.js";
 import { Uses } from "./uses.js";
 
 /** Vectors of a new text, with the embedder that made them. */
@@ -28,6 +34,11 @@ export class Store {
   readonly lexical: Lexical;
   readonly profiles: Profiles;
   readonly uses: Uses;
+  readonly settings: Settings;
+  readonly relations: Relations;
+  readonly showings: Showings;
+  readonly transfer: Transfer;
+  readonly health: Health;
   readonly embeddings: Embeddings;
   readonly #scopes: Scopes;
 
@@ -38,12 +49,17 @@ export class Store {
     this.lexical = new Lexical(database);
     this.profiles = new Profiles(database);
     this.uses = new Uses(database);
+    this.settings = new Settings(database);
+    this.relations = new Relations(database);
+    this.showings = new Showings(database);
+    this.transfer = new Transfer(database);
+    this.health = new Health(database);
     this.embeddings = new Embeddings(database);
     this.#scopes = new Scopes(database);
   }
 
   /** Opens or creates the database. Throws `driver_missing`, `schema_mismatch`, `storage_unavailable`. */
-  static open(config: DatabaseConfig): Store {
+  static open(config: DatabaseConfig, { readOnly = false } = {}): Store {
     const driver = loadDriver(config.driver);
     return new Store(
       Database.open({
@@ -51,7 +67,7 @@ export class Store {
         driver,
         synchronous: config.synchronous,
         busyTimeoutMs: config.busyTimeoutMs,
-        readOnly: false,
+        readOnly,
       }),
     );
   }
@@ -85,6 +101,34 @@ export class Store {
     });
     this.#scopes.remember(episode, written.code);
     return written.id;
+  }
+
+  /** Writes a memory of another store with all it has, under its own id where that is free. */
+  restoreMemory(memory: Memory, embedding: NewEmbedding | null, use: MovedUse | null): number | null {
+    return this.database.transaction(() => {
+      const id = this.transfer.insertMemory(memory, this.#scopes.code(memory));
+      if (id === null) return null;
+      this.lexical.put("mem", id, memory.content);
+      this.#putEmbedding(recordKey("mem", id), embedding);
+      if (use !== null) this.transfer.putUse("mem", id, use);
+      return id;
+    });
+  }
+
+  restoreEpisode(episode: Episode, embedding: NewEmbedding | null, use: MovedUse | null): number {
+    return this.database.transaction(() => {
+      const id = this.transfer.insertEpisode(episode, this.#scopes.code(episode));
+      this.lexical.put("ep", id, `${episode.summary} ${episode.keywords}`);
+      this.#putEmbedding(recordKey("ep", id), embedding);
+      if (use !== null) this.transfer.putUse("ep", id, use);
+      return id;
+    });
+  }
+
+  deleteRecords(records: readonly RecordId[]): void {
+    this.database.transaction(() => {
+      for (const { kind, id } of records) kind === "mem" ? this.deleteMemory(id) : this.deleteEpisode(id);
+    });
   }
 
   /** Puts a new text with its words and vectors in the place of the old ones. */
@@ -145,6 +189,10 @@ export class Store {
 
   pool(scope: ReadScope): ScopePool {
     return this.#scopes.pool(scope);
+  }
+
+  memoryCounts(): { agentId: string; rows: number }[] {
+    return this.#scopes.memoryCounts();
   }
 
   agents(limit: number): string[] {

@@ -1,11 +1,23 @@
-// How often and when records were recalled. Written after an answer, never on its path.
+// How often and when records were recalled, and which were used together. Written after an answer, never on
+// its path, and only by reads that somebody asked for: ambient recall counts nothing.
 
+import { storageTimeMs } from "../domain/time.js";
+import { decayed, MAX_CO_USE } from "../domain/use.js";
 import type { Database } from "./database.js";
 
 export interface Use {
   readonly recallCount: number;
+  /** the count as it decayed until `lastRecalledAt` */
+  readonly weight: number;
   /** storage stamp, UTC */
   readonly lastRecalledAt: string | null;
+}
+
+export interface CoUse {
+  readonly key: number;
+  readonly other: number;
+  /** decayed to the moment of asking, 0 to `MAX_CO_USE` */
+  readonly weight: number;
 }
 
 export class Uses {
@@ -25,21 +37,65 @@ export class Uses {
         Number(row["record_key"]),
         {
           recallCount: Number(row["recall_count"]),
+          weight: Number(row["weight"]),
           lastRecalledAt: row["last_recalled_at"] === null ? null : String(row["last_recalled_at"]),
         },
       ]),
     );
   }
 
-  /** Counts one more recall of each record. */
-  count(keys: readonly number[], recalledAt: string): void {
+  /** Counts `amount` more uses of each record. */
+  count(keys: readonly number[], recalledAt: string, amount = 1): void {
+    const known = this.get(keys);
     this.#db.transaction(() => {
-      const add = this.#db.sql(
-        `INSERT INTO uses (record_key, recall_count, last_recalled_at) VALUES (?, 1, ?)
-         ON CONFLICT (record_key) DO UPDATE SET recall_count = recall_count + 1, last_recalled_at = excluded.last_recalled_at`,
+      const put = this.#db.sql(
+        `INSERT INTO uses (record_key, recall_count, weight, last_recalled_at) VALUES (?, ?, ?, ?)
+         ON CONFLICT (record_key) DO UPDATE SET recall_count = recall_count + excluded.recall_count, weight = ?, last_recalled_at = excluded.last_recalled_at`,
       );
-      for (const key of keys) add.run(key, recalledAt);
+      for (const key of keys) {
+        const use = known.get(key);
+        const elapsed = storageTimeMs(recalledAt) - storageTimeMs(use?.lastRecalledAt ?? recalledAt);
+        const weight = decayed(use?.weight ?? 0, elapsed) + amount;
+        put.run(key, amount, amount, recalledAt, weight);
+      }
     });
+  }
+
+  /** Adds to the weight of every pair among these records; a weight approaches its bound and never passes it. */
+  countTogether(keys: readonly number[], now: number, amount = 1): void {
+    const sorted = [...new Set(keys)].sort((a, b) => a - b);
+    this.#db.transaction(() => {
+      const get = this.#db.sql("SELECT weight, moment FROM co_uses WHERE low_key = ? AND high_key = ?");
+      const put = this.#db.sql(
+        `INSERT INTO co_uses (low_key, high_key, weight, moment) VALUES (?, ?, ?, ?)
+         ON CONFLICT (low_key, high_key) DO UPDATE SET weight = excluded.weight, moment = excluded.moment`,
+      );
+      for (const [i, low] of sorted.entries()) {
+        for (const high of sorted.slice(i + 1)) {
+          const row = get.get(low, high);
+          const before = row === undefined ? 0 : decayed(Number(row["weight"]), now - Number(row["moment"]));
+          put.run(low, high, before + amount * (1 - before / MAX_CO_USE), now);
+        }
+      }
+    });
+  }
+
+  /** Records used together with one of these, heaviest first. */
+  together(keys: readonly number[], now: number, limit: number): CoUse[] {
+    const json = JSON.stringify(keys);
+    return this.#db
+      .sql(
+        `SELECT low_key AS key, high_key AS other, weight, moment FROM co_uses WHERE low_key IN (SELECT value FROM json_each(?))
+         UNION ALL
+         SELECT high_key AS key, low_key AS other, weight, moment FROM co_uses WHERE high_key IN (SELECT value FROM json_each(?))
+         ORDER BY weight DESC, key, other LIMIT ?`,
+      )
+      .all(json, json, limit)
+      .map((row) => ({
+        key: Number(row["key"]),
+        other: Number(row["other"]),
+        weight: decayed(Number(row["weight"]), now - Number(row["moment"])),
+      }));
   }
 
   remove(key: number): void {

@@ -2,11 +2,13 @@
 
 import type { Tool } from "../define-tool.js";
 import { archiveEpisode } from "./archive-episode.js";
+import { calibrateThreshold } from "./calibrate-threshold.js";
 import { deleteAgentData } from "./delete-agent-data.js";
 import { deleteEpisode } from "./delete-episode.js";
 import { deleteMemory } from "./delete-memory.js";
 import { getContents } from "./get-contents.js";
 import { getProfile } from "./get-profile.js";
+import { getRecallPrecision } from "./get-recall-precision.js";
 import { listEpisodes } from "./list-episodes.js";
 import { listMemories } from "./list-memories.js";
 import { lockMemory } from "./lock-memory.js";
@@ -15,6 +17,7 @@ import { persistenceStatus } from "./persistence-status.js";
 import { recall } from "./recall.js";
 import { recallWithContext } from "./recall-with-context.js";
 import { resumePersistence } from "./resume-persistence.js";
+import { setRecallPrecision } from "./set-recall-precision.js";
 import { store } from "./store.js";
 import { unlockMemory } from "./unlock-memory.js";
 import { updateMemory } from "./update-memory.js";
@@ -36,6 +39,9 @@ export const TOOLS: readonly Tool[] = [
   deleteMemory,
   deleteEpisode,
   deleteAgentData,
+  calibrateThreshold,
+  setRecallPrecision,
+  getRecallPrecision,
   pausePersistence,
   resumePersistence,
   persistenceStatus,

@@ -43,6 +43,8 @@ export interface VectorRequest {
   readonly limit: number;
   /** raw cosine below which a row is no candidate */
   readonly floor: number;
+  /** ascending keys that are left out, or null */
+  readonly masked: Float64Array | null;
 }
 
 export async function retrieveByVector(
@@ -61,6 +63,7 @@ export async function retrieveByVector(
     farLimit: farLimit > 0 ? Math.min(request.limit, farLimit) : request.limit,
     floor: request.floor,
     only: request.only,
+    masked: request.masked,
     method: "auto",
   });
   const hits = Array.from(found.keys, (key, i) => ({

@@ -1,0 +1,97 @@
+// Keeps what calibration learned, for each agent and each embedder, and decides when to learn again.
+
+import { createHash } from "node:crypto";
+import { PRECISION_BETAS } from "../config.js";
+import type { CalibratedLevels } from "../recall/recall-parts.js";
+import type { Calibration } from "./calibrate.js";
+
+/** Named values of the database. */
+export interface SettingsStore {
+  get(name: string): string | null;
+  put(name: string, value: string): void;
+  remove(name: string): void;
+}
+
+export type Precision = keyof typeof PRECISION_BETAS;
+
+/** The name of a beta, or `custom`. */
+export function precisionName(beta: number): Precision | "custom" {
+  const known = Object.entries(PRECISION_BETAS).find(([, value]) => value === beta);
+  return known === undefined ? "custom" : (known[0] as Precision);
+}
+
+/** Grown to so many times the rows it was made with, a calibration is made anew. */
+const GROWTH = 2;
+/** From so many rows on a store is calibrated by itself. */
+export const MIN_AUTOMATIC_ROWS = 30;
+
+/** `agentId` "" stands for all agents together, used where an agent has no calibration of its own. */
+export class CalibrationStore {
+  readonly #settings: SettingsStore;
+  /** identity of the embedder, or null while it is unknown */
+  readonly #identity: () => string | null;
+
+  constructor(settings: SettingsStore, identity: () => string | null) {
+    this.#settings = settings;
+    this.#identity = identity;
+  }
+
+  /** The agent's own calibration, else that of all agents; null before there is one for this embedder. */
+  get(agentId: string): Calibration | null {
+    return this.own(agentId) ?? (agentId === "" ? null : this.own(""));
+  }
+
+  own(agentId: string): Calibration | null {
+    const text = this.#name(agentId) === null ? null : this.#settings.get(this.#name(agentId) as string);
+    if (text === null) return null;
+    try {
+      return JSON.parse(text) as Calibration;
+    } catch {
+      return null;
+    }
+  }
+
+  put(agentId: string, calibration: Calibration): void {
+    const name = this.#name(agentId);
+    if (name !== null) this.#settings.put(name, JSON.stringify(calibration));
+  }
+
+  /** Names hold no agent or model text, so that any of them is a valid name. */
+  #name(agentId: string): string | null {
+    const identity = this.#identity();
+    if (identity === null) return null;
+    return `calibration:${createHash("sha256").update(`${identity}\n${agentId}`).digest("hex").slice(0, 32)}`;
+  }
+
+  /** `globalBeta` counts where the agent has no precision of its own. */
+  levels(agentId: string, globalBeta: number): CalibratedLevels {
+    const known = this.get(agentId);
+    return {
+      unrelated: known?.unrelated ?? null,
+      cosine: known?.threshold ?? null,
+      beta: this.beta(agentId) ?? globalBeta,
+    };
+  }
+
+  /** The agent's own weight of precision, or null where the setting of all agents counts. */
+  beta(agentId: string): number | null {
+    const text = this.#settings.get(precisionSetting(agentId));
+    return text === null ? null : Number(text);
+  }
+
+  setBeta(agentId: string, beta: number | null): void {
+    if (beta === null) this.#settings.remove(precisionSetting(agentId));
+    else this.#settings.put(precisionSetting(agentId), String(beta));
+  }
+
+  /** Whether a store of so many rows should be calibrated by itself now. */
+  isDue(agentId: string, rows: number): boolean {
+    if (rows < MIN_AUTOMATIC_ROWS || this.#identity() === null) return false;
+    const own = this.own(agentId);
+    return own === null || rows >= own.rows * GROWTH;
+  }
+}
+
+function precisionSetting(agentId: string): string {
+  return `precision:${createHash("sha256").update(agentId).digest("hex").slice(0, 32)}`;
+}

@@ -1,0 +1,10 @@
+// Raw cosines -> the calibrated scale that thresholds are written for.
+
+import { calibratedCosine } from "../embedding/embedder.js";
+import type { RecallParts, RecallRequest } from "./recall-parts.js";
+
+/** The embedder's card knows its unrelated texts from many collections; a store alone teaches what no card says. */
+export function cosineScale({ scope }: RecallRequest, parts: RecallParts): (raw: number) => number {
+  const unrelatedCosine = parts.embedder.card.unrelatedCosine ?? parts.levels(scope).unrelated;
+  return (raw) => calibratedCosine({ unrelatedCosine }, raw);
+}

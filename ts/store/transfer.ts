@@ -1,0 +1,303 @@
+// Whole rows in and out, for moving a store: everything that a record has, in one read, page by page.
+
+import type { Episode, Memory } from "../domain/memory.js";
+import { type RecordKind, recordKey } from "../domain/record.js";
+import type { RelationType } from "../domain/relation.js";
+import type { WriteScope } from "../domain/scope.js";
+import { parseInstant } from "../domain/time.js";
+import type { Database } from "./database.js";
+import type { SqlRow } from "./driver.js";
+import type { EmbeddedBlock } from "./embeddings.js";
+import { contentHash } from "./memories.js";
+
+/** How a record was used, as it travels. */
+export interface MovedUse {
+  readonly recallCount: number;
+  readonly weight: number;
+  readonly lastRecalledAt: string | null;
+}
+
+/** Everything that hangs on a record. */
+export interface RecordBelongings {
+  readonly use: MovedUse | null;
+  /** relations that start here, in the order of their other ends */
+  readonly relations: readonly { readonly to: number; readonly type: RelationType; readonly createdAt: string }[];
+  /** records with larger keys that were used together with this one; `moment` in ms */
+  readonly usedWith: readonly { readonly key: number; readonly weight: number; readonly moment: number }[];
+  readonly vectors: { readonly identity: string; readonly blocks: readonly EmbeddedBlock[] } | null;
+}
+
+export interface MovedProfile {
+  readonly agentId: string;
+  readonly userId: string;
+  readonly content: string;
+  readonly updatedAt: string;
+}
+
+export interface TransferCounts {
+  readonly memories: number;
+  readonly episodes: number;
+  readonly profiles: number;
+}
+
+const TABLES: Record<RecordKind, string> = { mem: "memories", ep: "episodes" };
+
+export class Transfer {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Rows of an agent, or of all agents for null. */
+  counts(agentId: string | null): TransferCounts {
+    const count = (table: string): number =>
+      Number(this.#db.value(`SELECT count(*) FROM ${table} WHERE ? IS NULL OR agent_id = ?`, agentId, agentId));
+    return { memories: count("memories"), episodes: count("episodes"), profiles: count("profiles") };
+  }
+
+  /** Up to `limit` ids of an agent's records behind `after`, ascending. */
+  idsAfter(kind: RecordKind, agentId: string | null, after: number, limit: number): number[] {
+    return this.#db
+      .sql(`SELECT id FROM ${TABLES[kind]} WHERE id > ? AND (? IS NULL OR agent_id = ?) ORDER BY id LIMIT ?`)
+      .all(after, agentId, agentId, limit)
+      .map((row) => Number(row["id"]));
+  }
+
+  profiles(agentId: string | null): MovedProfile[] {
+    return this.#db
+      .sql(
+        "SELECT agent_id, user_id, content, updated_at FROM profiles WHERE ? IS NULL OR agent_id = ? ORDER BY agent_id, user_id",
+      )
+      .all(agentId, agentId)
+      .map(toProfile);
+  }
+
+  profile(agentId: string, userId: string): MovedProfile | null {
+    const row = this.#db
+      .sql("SELECT agent_id, user_id, content, updated_at FROM profiles WHERE agent_id = ? AND user_id = ?")
+      .get(agentId, userId);
+    return row === undefined ? null : toProfile(row);
+  }
+
+  putProfile(profile: MovedProfile): void {
+    this.#db
+      .sql("INSERT OR REPLACE INTO profiles (agent_id, user_id, content, updated_at) VALUES (?, ?, ?, ?)")
+      .run(profile.agentId, profile.userId, profile.content, profile.updatedAt);
+  }
+
+  removeProfile(agentId: string, userId: string): void {
+    this.#db.sql("DELETE FROM profiles WHERE agent_id = ? AND user_id = ?").run(agentId, userId);
+  }
+
+  /**
+   * What hangs on these records. Vectors are those of `embedder`, else of the embedder that was added last;
+   * null asks for none.
+   */
+  belongings(keys: readonly number[], embedder: number | "none" | "newest"): Map<number, RecordBelongings> {
+    const json = JSON.stringify(keys);
+    const uses = new Map(
+      this.#db
+        .sql("SELECT * FROM uses WHERE record_key IN (SELECT value FROM json_each(?))")
+        .all(json)
+        .map((row) => [Number(row["record_key"]), toUse(row)]),
+    );
+    const relations = groupBy(
+      this.#db
+        .sql(
+          "SELECT from_key AS key, to_key, type, created_at FROM relations WHERE from_key IN (SELECT value FROM json_each(?)) ORDER BY from_key, to_key, type",
+        )
+        .all(json),
+    );
+    const together = groupBy(
+      this.#db
+        .sql(
+          "SELECT low_key AS key, high_key, weight, moment FROM co_uses WHERE low_key IN (SELECT value FROM json_each(?)) ORDER BY low_key, high_key",
+        )
+        .all(json),
+    );
+    const vectors = embedder === "none" ? new Map() : this.#vectors(json, embedder);
+    return new Map(
+      keys.map((key) => [
+        key,
+        {
+          use: uses.get(key) ?? null,
+          relations: (relations.get(key) ?? []).map((row) => ({
+            to: Number(row["to_key"]),
+            type: String(row["type"]) as RelationType,
+            createdAt: String(row["created_at"]),
+          })),
+          usedWith: (together.get(key) ?? []).map((row) => ({
+            key: Number(row["high_key"]),
+            weight: Number(row["weight"]),
+            moment: Number(row["moment"]),
+          })),
+          vectors: vectors.get(key) ?? null,
+        },
+      ]),
+    );
+  }
+
+  #vectors(keysJson: string, embedder: number | "newest"): Map<number, RecordBelongings["vectors"]> {
+    const rows = groupBy(
+      this.#db
+        .sql(
+          `SELECT e.record_key AS key, b.code AS code, b.identity AS identity, e.start_char, e.end_char, e.vector
+           FROM embeddings e JOIN embedders b ON b.code = e.embedder
+           WHERE e.record_key IN (SELECT value FROM json_each(?)) AND length(e.vector) = b.dimension * 4 AND (? IS NULL OR e.embedder = ?)
+           ORDER BY e.record_key, b.code DESC, e.block`,
+        )
+        .all(keysJson, embedder === "newest" ? null : embedder, embedder === "newest" ? null : embedder),
+    );
+    const out = new Map<number, RecordBelongings["vectors"]>();
+    for (const [key, all] of rows) {
+      const newest = all.filter((row) => row["code"] === all[0]?.["code"]);
+      out.set(key, { identity: String(all[0]?.["identity"]), blocks: newest.map(toBlock) });
+    }
+    return out;
+  }
+
+  /**
+   * Writes a memory under its own id where that is free, else under a new one. Returns null when a unique
+   * index holds its text or msg_id already.
+   */
+  insertMemory(memory: Memory, scopeCode: number): number | null {
+    const done = this.#db
+      .sql(
+        `INSERT INTO memories (id, scope, agent_id, project_id, channel, created_at, msg_id, locked, kind, timestamp, instant, source, tags, content_hash, content, metadata)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      )
+      .run(
+        this.#freeId("mem", memory.id),
+        scopeCode,
+        memory.agentId,
+        memory.projectId,
+        memory.channel,
+        memory.createdAt,
+        memory.msgId,
+        memory.locked ? 1 : 0,
+        memory.kind,
+        memory.timestamp,
+        parseInstant(memory.timestamp),
+        JSON.stringify(memory.source),
+        JSON.stringify(memory.tags),
+        contentHash(memory.content),
+        memory.content,
+        JSON.stringify(memory.metadata),
+      );
+    return done.changes === 0 ? null : done.lastId;
+  }
+
+  /** Writes an episode under its own id where that is free, else under a new one. */
+  insertEpisode(episode: Episode, scopeCode: number): number {
+    return this.#db
+      .sql(
+        `INSERT INTO episodes (id, scope, agent_id, project_id, channel, created_at, resolved, start_time, end_time, keywords, summary)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(
+        this.#freeId("ep", episode.id),
+        scopeCode,
+        episode.agentId,
+        episode.projectId,
+        episode.channel,
+        episode.createdAt,
+        episode.resolved ? 1 : 0,
+        episode.startTime,
+        episode.endTime,
+        episode.keywords,
+        episode.summary,
+      ).lastId;
+  }
+
+  #freeId(kind: RecordKind, id: number): number | null {
+    if (id < 1) return null;
+    const taken = this.#db.value(`SELECT 1 FROM ${TABLES[kind]} WHERE id = ?`, id);
+    return taken === undefined ? id : null;
+  }
+
+  putUse(kind: RecordKind, id: number, use: MovedUse): void {
+    this.#db
+      .sql("INSERT OR REPLACE INTO uses (record_key, recall_count, weight, last_recalled_at) VALUES (?, ?, ?, ?)")
+      .run(recordKey(kind, id), use.recallCount, use.weight, use.lastRecalledAt);
+  }
+
+  /** Keeps the heavier of two weights, so that a second import changes nothing. */
+  putCoUse(low: number, high: number, weight: number, moment: number): void {
+    this.#db
+      .sql(
+        `INSERT INTO co_uses (low_key, high_key, weight, moment) VALUES (?, ?, ?, ?)
+         ON CONFLICT (low_key, high_key) DO UPDATE SET weight = excluded.weight, moment = excluded.moment WHERE excluded.moment > moment`,
+      )
+      .run(Math.min(low, high), Math.max(low, high), weight, moment);
+  }
+
+  /** The memory that holds this msg_id in exactly this agent and project. */
+  holderOfMsgId({ agentId, projectId }: WriteScope, msgId: string): number | null {
+    const id = this.#db.value(
+      "SELECT id FROM memories WHERE agent_id = ? AND project_id = ? AND msg_id = ? AND msg_id <> ''",
+      agentId,
+      projectId,
+      msgId,
+    );
+    return id === undefined ? null : Number(id);
+  }
+
+  /** Ids of the episodes of exactly this bucket with their summaries, oldest first. */
+  summaries(scope: WriteScope): { id: number; summary: string }[] {
+    return this.#db
+      .sql(
+        "SELECT id, summary FROM episodes WHERE agent_id = ? AND project_id = ? AND channel = ? ORDER BY id",
+      )
+      .all(scope.agentId, scope.projectId, scope.channel)
+      .map((row) => ({ id: Number(row["id"]), summary: String(row["summary"]) }));
+  }
+
+  /** Starts one view of the data that later writes do not change, until `endSnapshot`. */
+  beginSnapshot(): void {
+    this.#db.exec("BEGIN");
+    // A deferred transaction takes its view with the first read.
+    this.#db.value("SELECT count(*) FROM scopes");
+  }
+
+  endSnapshot(): void {
+    this.#db.exec("COMMIT");
+  }
+}
+
+function toUse(row: SqlRow): MovedUse {
+  return {
+    recallCount: Number(row["recall_count"]),
+    weight: Number(row["weight"]),
+    lastRecalledAt: row["last_recalled_at"] === null ? null : String(row["last_recalled_at"]),
+  };
+}
+
+function toProfile(row: SqlRow): MovedProfile {
+  return {
+    agentId: String(row["agent_id"]),
+    userId: String(row["user_id"]),
+    content: String(row["content"]),
+    updatedAt: String(row["updated_at"]),
+  };
+}
+
+function toBlock(row: SqlRow): EmbeddedBlock {
+  return {
+    startChar: Number(row["start_char"]),
+    endChar: Number(row["end_char"]),
+    // The driver's bytes may lie at any offset; float32 needs a multiple of four.
+    vector: new Float32Array(Uint8Array.from(row["vector"] as Uint8Array).buffer),
+  };
+}
+
+function groupBy(rows: readonly SqlRow[]): Map<number, SqlRow[]> {
+  const groups = new Map<number, SqlRow[]>();
+  for (const row of rows) {
+    const key = Number(row["key"]);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(row);
+  }
+  return groups;
+}

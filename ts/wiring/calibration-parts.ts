@@ -1,0 +1,64 @@
+// Store and embedder as the parts that calibration works with.
+
+import { recordKey, recordOfKey } from "../domain/record.js";
+import type { ReadScope } from "../domain/scope.js";
+import { identityKey } from "../embedding/embedder.js";
+import type { CalibrateParts } from "../maintenance/calibrate.js";
+import type { CalibrationParts } from "../service/calibration-service.js";
+import { vectorSource, type Wiring } from "./recall-parts.js";
+
+export function calibrationParts(wiring: Wiring): CalibrationParts {
+  const { config, store, embedder, calibrations } = wiring;
+  return {
+    config,
+    calibrations,
+    partsFor: (agentId) => calibrateParts(agentId, wiring),
+    agents: () => store.memoryCounts(),
+    embedder: () => {
+      const identity = embedder.state().status === "off" ? null : embedder.identity();
+      return identity === null ? null : { dimension: identity.dimension, identity: identityKey(identity) };
+    },
+  };
+}
+
+function calibrateParts(agentId: string, wiring: Wiring): CalibrateParts {
+  const { store, embedder } = wiring;
+  const scope: ReadScope = { agentId: agentId === "" ? null : agentId, projectId: null, channel: null };
+  return {
+    ids: () => store.memories.ids(scope),
+    memories: (ids) => store.memories.get(ids, scope),
+    embedQuery: (text) => embedder.embedQuery(text),
+    nearest: (query, limit) => nearestMemories(query, limit, scope, wiring),
+    cosines: (ids, query) => {
+      const cosines = vectorSource(wiring)?.cosinesOf(
+        ids.map((id) => recordKey("mem", id)),
+        query,
+      );
+      return new Map(Array.from(cosines ?? [], ([key, cosine]) => [recordOfKey(key).id, cosine]));
+    },
+    documentFrequencies: (terms) => store.lexical.documentFrequencies(terms),
+  };
+}
+
+async function nearestMemories(
+  query: Float32Array,
+  limit: number,
+  scope: ReadScope,
+  wiring: Wiring,
+): Promise<{ id: number; cosine: number }[]> {
+  const found = await wiring.searches.open()?.search({
+    query,
+    scopes: wiring.store.pool(scope).codes,
+    near: null,
+    far: null,
+    nearLimit: limit,
+    farLimit: 0,
+    floor: -1,
+    only: null,
+    masked: null,
+    method: "auto",
+  });
+  if (found === undefined) return [];
+  const hits = Array.from(found.keys, (key, i) => ({ ...recordOfKey(key), cosine: found.scores[i] ?? 0 }));
+  return hits.filter(({ kind }) => kind === "mem");
+}

@@ -1,0 +1,77 @@
+// Store, embedder and native core as the parts that a recall works with.
+
+import type { Config } from "../config.js";
+import { recordKey } from "../domain/record.js";
+import type { ReadScope } from "../domain/scope.js";
+import { type Embedder, identityKey } from "../embedding/embedder.js";
+import type { CalibrationStore } from "../maintenance/calibration.js";
+import type { NativeCore } from "../native/contract.js";
+import type { RecallParts } from "../recall/recall-parts.js";
+import type { VectorSource } from "../recall/retrievers/vector.js";
+import type { Store } from "../store/store.js";
+import type { VectorSearches } from "./vector-searches.js";
+
+export interface Wiring {
+  readonly config: Config;
+  readonly clock: { now(): number };
+  readonly core: NativeCore;
+  readonly store: Store;
+  readonly embedder: Embedder;
+  readonly searches: VectorSearches;
+  readonly calibrations: CalibrationStore;
+}
+
+export function recallParts(wiring: Wiring): RecallParts {
+  const { config, clock, core, store, embedder, calibrations } = wiring;
+  const { memories, episodes } = store;
+  return {
+    config,
+    clock,
+    embedder,
+    fusion: core.fusion,
+    lexical: store.lexical,
+    vectors: () => vectorSource(wiring),
+    levels: ({ agentId }) => calibrations.levels(agentId ?? "", config.calibration.beta),
+    pool: (scope) => store.pool(scope),
+    memoriesById: (ids, scope, source) => memories.get(ids, scope, source),
+    episodesById: (ids, scope) => episodes.get(ids, scope),
+    memoryKeysBySource: (scope, source, limit) =>
+      Float64Array.from(memories.idsBySource(scope, source, limit), (id) => recordKey("mem", id)),
+    excludedKeys: (scope) => excludedKeys(store, scope),
+    newestMemories: (scope, source, limit) => memories.newest(scope, source, limit),
+    neighbours: (ids, gapMs) => memories.neighbours(ids, gapMs),
+    newestEpisodeAt: (scope) => episodes.newestCreatedAt(scope),
+    memorySpan: (scope) => memories.span(scope),
+    profile: (agentId) => store.profiles.get(agentId),
+    uses: (keys) => store.uses.get(keys),
+  };
+}
+
+/** Null where no tag excludes anything, so that the search need not look. */
+function excludedKeys({ memories }: Store, scope: ReadScope): Float64Array | null {
+  if ((scope.excludeTags ?? []).length === 0) return null;
+  return Float64Array.from(memories.idsExcludedByTags(scope), (id) => recordKey("mem", id));
+}
+
+export function vectorSource({ store, embedder, searches }: Wiring): VectorSource | null {
+  const search = searches.open();
+  const identity = embedder.identity();
+  if (search === null || identity === null) return null;
+  const code = store.embeddings.embedderCode(identityKey(identity), identity.dimension);
+  return {
+    search: (query) => search.search(query),
+    cosinesOf: (keys, query) => bestCosines(store.embeddings.vectorsOf(keys, code), query),
+    memoryPosition: (scope, position) => store.memories.positionFromNewest(scope, position),
+    episodePosition: (scope, position) => store.episodes.positionFromNewest(scope, position),
+  };
+}
+
+/** The cosine of each record's nearest block. */
+function bestCosines(
+  vectors: ReadonlyMap<number, readonly Float32Array[]>,
+  query: Float32Array,
+): Map<number, number> {
+  const dot = (vector: Float32Array): number =>
+    vector.reduce((sum, value, i) => sum + value * (query[i] ?? 0), 0);
+  return new Map(Array.from(vectors, ([key, blocks]) => [key, Math.max(...blocks.map(dot))]));
+}
