@@ -2,11 +2,14 @@
 // back to the default; only a value that nothing can replace stops the start.
 
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import envPaths from "env-paths";
 import { type AmbientConfig, readAmbient } from "./ambient-settings.js";
 import { invalidArgument, MemoryError } from "./errors.js";
+import { type HttpConfig, readHttp } from "./http-settings.js";
 import type { LogLevel } from "./log.js";
+import { type MaintenanceConfig, readMaintenance } from "./maintenance-settings.js";
+import { packageRoot } from "./package-root.js";
+import { projectOfFolder, workingFolder } from "./project-folder.js";
 import { type Environment, SettingReader } from "./setting-reader.js";
 
 /** Weight of keeping unrelated rows out, by the name of the precision. */
@@ -172,21 +175,24 @@ export interface Config {
   readonly recall: RecallConfig;
   readonly calibration: CalibrationConfig;
   readonly limits: LimitsConfig;
+  readonly maintenance: MaintenanceConfig;
   readonly response: ResponseConfig;
   readonly context: ContextConfig;
   readonly ambient: AmbientConfig;
+  readonly http: HttpConfig;
   /** `CPERSONA_AGENT_ID`: who is asking when a call does not say, default `default` */
   readonly agentId: string;
-  /** `CPERSONA_PROJECT_ID`: default project of writes and reads; null when unset */
+  /** `CPERSONA_PROJECT_ID`: default project of writes and reads, `auto` by the repository; null when unset */
   readonly projectId: string | null;
+  /** `CPERSONA_TOOLS`: `all` (default), or `core`, the nine tools of everyday use */
+  readonly tools: "core" | "all";
+  /** `CPERSONA_ACL_FILE`: who may read and write whose rows; null lets every caller do everything */
+  readonly aclFile: string | null;
   /** `CPERSONA_LOG_LEVEL`: `error`, `warn` (default), `info`, `debug` */
   readonly logLevel: LogLevel;
   /** what was wrong with the environment, a line each */
   readonly warnings: readonly string[];
 }
-
-/** Assets lie beside `dist/` in the package and beside `ts/` in a checkout. */
-const ASSETS = fileURLToPath(new URL("../assets/", import.meta.url));
 
 /**
  * Reads the settings. Throws `invalid_setting` for an unknown embedding mode, for mode `http` without a
@@ -209,6 +215,7 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     embedding: readEmbedding(read),
     recall,
+    http: readHttp(read),
     ambient: readAmbient(read, recall.confidence.enabled),
     calibration: readCalibration(read),
     limits: {
@@ -218,10 +225,13 @@ export function readConfig(environment: Environment = process.env): Config {
       futureSkewMs: read.integer("CPERSONA_FUTURE_TIMESTAMP_SKEW_SECONDS", { fallback: 300, min: 0 }) * 1000,
       futureMode: read.choice("CPERSONA_FUTURE_TIMESTAMP_MODE", ["warn", "reject", "off"], "warn"),
     },
+    maintenance: readMaintenance(read),
     response: { previewChars: read.integer("CPERSONA_RECALL_PREVIEW_CHARS", { fallback: 500, min: 0 }) },
     context: { mode: read.choice("CPERSONA_EXTERNAL_CONTEXT_MODE", ["warn", "reject", "off"], "warn") },
     agentId: shortName(read, "CPERSONA_AGENT_ID") ?? "default",
-    projectId: shortName(read, "CPERSONA_PROJECT_ID"),
+    projectId: projectSetting(read, environment),
+    tools: read.choice("CPERSONA_TOOLS", ["all", "core"], "all"),
+    aclFile: read.text("CPERSONA_ACL_FILE") ?? null,
     logLevel: read.choice("CPERSONA_LOG_LEVEL", ["error", "warn", "info", "debug"], "warn"),
     warnings: read.warnings,
   };
@@ -308,7 +318,7 @@ function readEmbedding(read: SettingReader): EmbeddingConfig {
     documentTimeoutMs: read.integer("CPERSONA_EMBEDDING_TIMEOUT_SECS", { fallback: 30, min: 1 }) * 1000,
     cacheSize: read.integer("CPERSONA_EMBEDDING_CACHE_SIZE", { fallback: 256, min: 0 }),
     cacheTtlMs: read.integer("CPERSONA_EMBEDDING_CACHE_TTL", { fallback: 300, min: 0 }) * 1000,
-    staticTablePath: join(ASSETS, "static-multilingual", "static.ste"),
+    staticTablePath: join(packageRoot(), "assets", "static-multilingual", "static.ste"),
     fusionWeight:
       weight === undefined
         ? null
@@ -318,6 +328,13 @@ function readEmbedding(read: SettingReader): EmbeddingConfig {
 
 function defaultDatabasePath(): string {
   return join(envPaths("cpersona-native", { suffix: "" }).data, "memory.db");
+}
+
+/** `auto` names the project after the repository that the agent works in. */
+function projectSetting(read: SettingReader, environment: Environment): string | null {
+  const name = shortName(read, "CPERSONA_PROJECT_ID");
+  if (name !== "auto") return name;
+  return projectOfFolder(environment["CLAUDE_PROJECT_DIR"] || workingFolder());
 }
 
 const MAX_NAME_CHARS = 256;

@@ -1,7 +1,8 @@
 // The command line for people: commands, options, examples.
 
 import { Command } from "commander";
-import { packageVersion } from "./version.js";
+import { addHook, addRecall } from "./recall-arguments.js";
+import { packageVersion } from "../package-root.js";
 
 const EXAMPLES = `
 Examples:
@@ -18,10 +19,19 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .addHelpText("after", EXAMPLES);
   program
     .command("serve", { isDefault: true })
-    .description("serve MCP over stdio until stdin ends")
-    .action(async () => {
+    .description("serve MCP over stdio until stdin ends, or over HTTP")
+    .option("--http", "MCP at /mcp and a REST route a tool, on CPERSONA_HTTP_HOST and CPERSONA_HTTP_PORT")
+    .option("--host <address>", "address for --http")
+    .option("--port <number>", "port for --http")
+    .action(async (options: { http?: boolean; host?: string; port?: string }) => {
+      if (options.http === true) {
+        const { serveHttp } = await import("./commands/serve-http.js");
+        return serveHttp(options);
+      }
       const { serve } = await import("./commands/serve.js");
       await serve();
     });
+  addRecall(program);
+  addHook(program);
   await program.parseAsync(args, { from: "user" });
 }

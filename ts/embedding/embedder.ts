@@ -73,7 +73,7 @@ const CALIBRATED_UNRELATED = 0.4;
  * lie below 0.4 or are unknown, else on the straight line that takes their unrelated median to 0.4 and 1 to 1
  * (so far below the median it can be less than -1).
  */
-export function calibratedCosine(card: EmbedderCard, raw: number): number {
+export function calibratedCosine(card: Pick<EmbedderCard, "unrelatedCosine">, raw: number): number {
   const { unrelatedCosine } = card;
   if (unrelatedCosine === null || unrelatedCosine < CALIBRATED_UNRELATED) return raw;
   return 1 - ((1 - raw) * (1 - CALIBRATED_UNRELATED)) / (1 - unrelatedCosine);

@@ -55,8 +55,8 @@ export interface CalibrateParts {
   /** ids of the scope's memories, ascending */
   readonly ids: () => readonly number[];
   readonly memories: (ids: readonly number[]) => readonly Memory[];
-  /** null when a text has no vector */
-  readonly embedQuery: (text: string) => Promise<Float32Array | null>;
+  /** null for a text without a vector */
+  readonly embed: (texts: readonly string[]) => Promise<readonly (Float32Array | null)[]>;
   /** nearest memories of a vector: ids and raw cosines, best first */
   readonly nearest: (
     query: Float32Array,
@@ -72,6 +72,7 @@ const SEED = 20_260_101;
 export const MIN_EMBEDDINGS = 10;
 const MIN_NULLS = 10;
 const NEAREST = 60;
+const EMBED_BATCH = 32;
 /** Records drawn at random for each question: they show what unrelated means here. */
 const RANDOM_PAIRS = 10;
 
@@ -88,26 +89,41 @@ export async function calibrate(
   const positives: number[] = [];
   const pairs: number[] = [];
   const anyPairs: number[] = [];
-  for (const memory of sample) {
-    if (isStopped()) throw new MemoryError("internal", "calibration was stopped");
-    const question = questionOf(memory.content, parts.documentFrequencies);
-    const query = question === "" ? null : await parts.embedQuery(question);
-    if (query === null) continue;
-    const found = await parts.nearest(query, NEAREST);
-    const own = found.find(({ id }) => id === memory.id);
-    if (own !== undefined) positives.push(own.cosine);
-    const [nearestNull] = unrelatedCosines(question, found, ids.length, parts);
-    if (nearestNull !== undefined) nearestNulls.push(nearestNull);
-    const others = Array.from(
-      { length: RANDOM_PAIRS },
-      () => ids[Math.floor(random() * ids.length)] as number,
-    );
-    const cosines = Array.from(parts.cosines(others, query), ([id, cosine]) => ({ id, cosine }));
-    pairs.push(...unrelatedCosines(question, cosines, ids.length, parts));
-    anyPairs.push(...cosines.filter(({ id }) => id !== memory.id).map(({ cosine }) => cosine));
+  const questions = sample.map((memory) => ({
+    memory,
+    text: questionOf(memory.content, parts.documentFrequencies),
+  }));
+  const asked = questions.filter(({ text }) => text !== "");
+  for (let from = 0; from < asked.length; from += EMBED_BATCH) {
+    const batch = asked.slice(from, from + EMBED_BATCH);
+    const vectors = await parts.embed(batch.map(({ text }) => text));
+    for (const [i, { memory, text }] of batch.entries()) {
+      if (isStopped()) throw new MemoryError("internal", "calibration was stopped");
+      const query = vectors[i] ?? null;
+      if (query === null) continue;
+      const found = await parts.nearest(query, NEAREST);
+      const own = found.find(({ id }) => id === memory.id);
+      if (own !== undefined) positives.push(own.cosine);
+      const [nearestNull] = unrelatedCosines(text, found, ids.length, parts);
+      if (nearestNull !== undefined) nearestNulls.push(nearestNull);
+      const others = Array.from(
+        { length: RANDOM_PAIRS },
+        () => ids[Math.floor(random() * ids.length)] as number,
+      );
+      const cosines = Array.from(parts.cosines(others, query), ([id, cosine]) => ({ id, cosine }));
+      pairs.push(...unrelatedCosines(text, cosines, ids.length, parts));
+      anyPairs.push(...cosines.filter(({ id }) => id !== memory.id).map(({ cosine }) => cosine));
+    }
   }
   if (positives.length < MIN_EMBEDDINGS) throw tooFew(positives.length);
-  return summarise(request, { nearestNulls, positives, pairs, anyPairs, rows: ids.length, sampled: sample.length });
+  return summarise(request, {
+    nearestNulls,
+    positives,
+    pairs,
+    anyPairs,
+    rows: ids.length,
+    sampled: sample.length,
+  });
 }
 
 function tooFew(found: number): MemoryError {
@@ -136,8 +152,14 @@ function questionOf(text: string, frequencies: (terms: readonly string[]) => Map
       .map((term) => term.text);
   const known = frequencies([...new Set(sentences.flatMap(content))]);
   const rarest = (sentence: string): number =>
-    Math.min(Number.POSITIVE_INFINITY, ...content(sentence).map((term) => known.get(term) ?? Number.POSITIVE_INFINITY));
-  const best = sentences.reduce((kept, sentence) => (rarest(sentence) < rarest(kept) ? sentence : kept), sentences[0] ?? "");
+    Math.min(
+      Number.POSITIVE_INFINITY,
+      ...content(sentence).map((term) => known.get(term) ?? Number.POSITIVE_INFINITY),
+    );
+  const best = sentences.reduce(
+    (kept, sentence) => (rarest(sentence) < rarest(kept) ? sentence : kept),
+    sentences[0] ?? "",
+  );
   return cutChars(best, QUESTION_CHARS);
 }
 
@@ -155,7 +177,9 @@ function unrelatedCosines(
     .filter((term) => term.content)
     .map((term) => term.text);
   const words = weighWords(terms, parts.documentFrequencies(terms), records);
-  const texts = new Map(parts.memories(found.map(({ id }) => id)).map((memory) => [memory.id, memory.content]));
+  const texts = new Map(
+    parts.memories(found.map(({ id }) => id)).map((memory) => [memory.id, memory.content]),
+  );
   return found
     .filter(({ id }) => coverage(new Set(indexTerms(texts.get(id) ?? "")), words) < UNRELATED_COVERAGE)
     .map(({ cosine }) => cosine);
@@ -171,9 +195,15 @@ interface Scores {
   readonly sampled: number;
 }
 
-function summarise(request: CalibrateRequest, { nearestNulls, positives, pairs, anyPairs, rows, sampled }: Scores): Calibration {
+function summarise(
+  request: CalibrateRequest,
+  { nearestNulls, positives, pairs, anyPairs, rows, sampled }: Scores,
+): Calibration {
   if (nearestNulls.length < MIN_NULLS && !request.acceptRelated) {
-    throw new MemoryError("not_found", `Need at least ${MIN_NULLS} unrelated records, found ${nearestNulls.length}`);
+    throw new MemoryError(
+      "not_found",
+      `Need at least ${MIN_NULLS} unrelated records, found ${nearestNulls.length}`,
+    );
   }
   const nulls = nearestNulls.length < MIN_NULLS ? anyPairs : nearestNulls;
   const distribution = describeScores(nulls);

@@ -2,10 +2,9 @@
 // real reason of every failure, since "not installed", "needs a newer glibc" and "damaged file" look alike
 // from afar. It reads no setting: the caller passes them.
 
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import { describeError } from "../errors.js";
+import { packageRoot, packageVersion } from "../package-root.js";
 import type { NativeBinding } from "./binding.js";
 import { detectPlatform, type Platform } from "./platform.js";
 
@@ -66,20 +65,8 @@ export function describeFailures(load: NativeLoad): string[] {
   });
 }
 
-/** The root is two folders up both from `ts/native` and from `dist/native`. */
 function defaultPlaces(): LoadPlaces {
-  const root = fileURLToPath(new URL("../..", import.meta.url));
-  return { platform: detectPlatform(), root, version: packageVersion(root) };
-}
-
-function packageVersion(root: string): string | null {
-  try {
-    const manifest: unknown = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
-    const { name, version } = manifest as { name?: unknown; version?: unknown };
-    return name === PACKAGE && typeof version === "string" ? version : null;
-  } catch {
-    return null;
-  }
+  return { platform: detectPlatform(), root: packageRoot(), version: packageVersion() };
 }
 
 /** An addon of another version would take other arguments; a left-over platform package is one. */

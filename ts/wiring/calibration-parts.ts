@@ -27,7 +27,7 @@ function calibrateParts(agentId: string, wiring: Wiring): CalibrateParts {
   return {
     ids: () => store.memories.ids(scope),
     memories: (ids) => store.memories.get(ids, scope),
-    embedQuery: (text) => embedder.embedQuery(text),
+    embed: (texts) => embedder.embedDocuments(texts),
     nearest: (query, limit) => nearestMemories(query, limit, scope, wiring),
     cosines: (ids, query) => {
       const cosines = vectorSource(wiring)?.cosinesOf(

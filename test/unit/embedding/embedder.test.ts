@@ -1,11 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type EmbeddingConfig, readConfig } from "../../../ts/config.js";
 import { calibratedCosine, type EmbedderCard, identityKey } from "../../../ts/embedding/embedder.js";
-import {
-  DEFAULT_EMBEDDING_CONFIG,
-  type EmbeddingConfig,
-  openEmbedder,
-} from "../../../ts/embedding/open-embedder.js";
+import { openEmbedder } from "../../../ts/embedding/open-embedder.js";
 import { MemoryError } from "../../../ts/errors.js";
 import { twinCore } from "../../../ts/native/twin/core.js";
 
@@ -15,7 +12,7 @@ function open(
   overrides: Partial<EmbeddingConfig> = {},
   core = { openStaticTable: twinCore.openStaticTable },
 ) {
-  return openEmbedder({ ...DEFAULT_EMBEDDING_CONFIG, ...overrides }, { core, clock });
+  return openEmbedder({ ...readConfig({}).embedding, ...overrides }, { core, clock });
 }
 
 function card(unrelatedCosine: number | null): EmbedderCard {

@@ -6,8 +6,8 @@ import { describeError, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
 import { createMcpServer } from "../../mcp/server.js";
 import { serveStdio } from "../../mcp/stdio.js";
+import { packageVersion } from "../../package-root.js";
 import type { MemoryService } from "../../service/memory-service.js";
-import { packageVersion } from "../version.js";
 
 /** Pauses before the checks of the start, so that the first calls of a session do not wait for them. */
 const MAINTENANCE_DELAY_MS = 500;

@@ -1,0 +1,227 @@
+// Store, embedder and indexes as the parts that maintenance works with.
+
+import { recordKey, recordOfKey } from "../domain/record.js";
+import type { ReadScope } from "../domain/scope.js";
+import { calibratedCosine, identityKey } from "../embedding/embedder.js";
+import { Backfill } from "../maintenance/backfill.js";
+import type { DeepCheckParts } from "../maintenance/deep-check.js";
+import { OperatingContextReader } from "../maintenance/operating-context.js";
+import type { ExportSnapshot } from "../maintenance/transfer/export.js";
+import type { ImportParts } from "../maintenance/transfer/import.js";
+import type { TargetStore } from "../maintenance/transfer/target.js";
+import { embedTexts } from "../remember/embed-texts.js";
+import type { MaintenanceParts } from "../service/maintenance-service.js";
+import { CPersonaFile } from "../store/cpersona-file.js";
+import { loadDriver } from "../store/driver.js";
+import { Lease } from "../store/lease.js";
+import { contentHash } from "../store/memories.js";
+import { SCHEMA_VERSION } from "../store/schema.js";
+import { repairSchemaFault, schemaFaults } from "../store/schema-check.js";
+import { Store } from "../store/store.js";
+import type { Wiring } from "./recall-parts.js";
+
+const ALL: ReadScope = { agentId: null, projectId: null, channel: null };
+
+export interface MaintenanceWiring extends Wiring {
+  /** why the native code does not run; null when it does or was not wanted */
+  readonly nativeNotice: string | null;
+}
+
+export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {
+  const { config, clock, store, searches } = wiring;
+  const operatingContext = new OperatingContextReader(config.maintenance.operatingContextPath);
+  const backfill = backfillOf(wiring);
+  const rows = exportRows(store, "newest");
+  return {
+    config,
+    clock,
+    backfill,
+    operatingContext,
+    health: healthParts(wiring, backfill, operatingContext),
+    merge: {
+      rows,
+      store: targetStore(store),
+      dimensionOf: (identity) => store.embeddings.dimensionOf(identity),
+    },
+    imports: { config, clock, embedder: labelParts(wiring), store: targetStore(store) },
+    snapshot: (embeddings) => openSnapshot(wiring, embeddings),
+    openCPersonaFile: (path) => {
+      const file = CPersonaFile.open(path, loadDriver(config.database.driver));
+      return { unit: "row", records: () => numbered(file.records()), close: () => file.close() };
+    },
+    repairLexical: () => store.repairLexical(),
+    syncVectors: async () => searches.open()?.sync(),
+    changed: () => searches.open()?.scheduleSync(),
+  };
+}
+
+function* numbered(records: Iterable<Record<string, unknown>>) {
+  let line = 0;
+  for (const record of records) yield { line: ++line, record };
+}
+
+function labelParts({ embedder }: Wiring): ImportParts["embedder"] {
+  return {
+    identity: () => (embedder.state().status === "off" ? null : embedder.identity()),
+    embedDocuments: (texts) => embedder.embedDocuments(texts),
+  };
+}
+
+function embedderCode({ store, embedder }: Wiring): number | null {
+  const identity = embedder.state().status === "off" ? null : embedder.identity();
+  return identity === null ? null : store.embeddings.embedderCode(identityKey(identity), identity.dimension);
+}
+
+function backfillOf(wiring: Wiring): Backfill {
+  const { config, clock, store, embedder, searches } = wiring;
+  const lease = new Lease(store.database, store.settings, "vectors", () => clock.now());
+  return new Backfill({
+    embedder,
+    embedderCode: () => embedderCode(wiring),
+    embedTexts: (texts) => embedTexts(embedder, texts),
+    keysWithoutVector: (code, skip, limit) => store.health.keysWithoutVector(code, skip, limit),
+    countWithoutVector: (code, agentId) => store.health.countWithoutVector(code, agentId),
+    texts: (keys) => store.health.texts(keys),
+    putVectors: (code, rows) =>
+      store.database.transaction(() => {
+        const now = store.health.texts(rows.map(({ key }) => key));
+        for (const { key, text, embedding } of rows) {
+          // The row may have been changed or deleted while its text was embedded.
+          if (now.get(key) !== text) continue;
+          if (embedding === null) store.embeddings.markBlank(key, code);
+          else store.embeddings.put(key, code, embedding.blocks);
+        }
+      }),
+    lease: (ms) => lease.take(ms),
+    release: () => lease.release(),
+    changed: () => searches.open()?.scheduleSync(),
+    maxRetries: config.maintenance.maxRetries,
+  });
+}
+
+function healthParts(
+  wiring: MaintenanceWiring,
+  backfill: Backfill,
+  operatingContext: OperatingContextReader,
+): DeepCheckParts {
+  const { config, clock, core, store, embedder, searches, calibrations } = wiring;
+  const { database, lexical, transfer } = store;
+  return {
+    config,
+    clock,
+    rows: store.health,
+    embedder,
+    embedderCode: () => embedderCode(wiring),
+    backfill,
+    operatingContext,
+    vectors: () => searches.open()?.info() ?? null,
+    syncVectors: async () => searches.open()?.sync(),
+    native: { kind: core.kind, simd: core.simd, notice: wiring.nativeNotice },
+    driver: database.driverName,
+    knownSchema: SCHEMA_VERSION,
+    counts: (agentId) => transfer.counts(agentId),
+    isLexicalIntact: () => lexical.isIntact(),
+    rebuildLexical: (onProgress) => lexical.rebuild(onProgress),
+    schemaFaults: () => schemaFaults(database),
+    repairSchemaFault: (fault) => repairSchemaFault(database, fault),
+    contentHash,
+    replaceContent: (id, content) => {
+      const [memory] = store.memories.get([id], ALL);
+      const holder = memory === undefined ? null : store.memories.findHolder(memory, content);
+      if (holder !== null && holder !== id) return "held";
+      store.replaceContent(id, content, null);
+      return "replaced";
+    },
+    deleteMemory: (id) => store.deleteMemory(id),
+    dropVectors: (keys) => {
+      for (const key of keys) store.embeddings.remove(key);
+    },
+    profiles: (agentId) => transfer.profiles(agentId),
+    putProfile: (profile) => transfer.putProfile(profile),
+    transaction: (work) => database.transaction(work),
+    similar: (ids, agentId) => similarMemories(ids, agentId, wiring),
+    newestIds: (agentId, limit) =>
+      store.memories.newest({ ...ALL, agentId }, null, limit).map(({ id }) => id),
+    offLength: (agentId, tolerance, limit) => store.health.offLength(agentId, tolerance, limit),
+    calibrationState: (agentId) => {
+      if (embedderCode(wiring) === null) return { status: "not_applicable", reason: "no embedder" };
+      if (calibrations.own(agentId) === null) return { status: "not_calibrated" };
+      const held = store.memoryCounts().find((row) => row.agentId === agentId)?.rows ?? 0;
+      return { status: calibrations.isDue(agentId, held) ? "stale" : "fresh" };
+    },
+  };
+}
+
+/** The nearest other memory of each, once a pair. */
+async function similarMemories(
+  ids: readonly number[],
+  agentId: string,
+  wiring: Wiring,
+): Promise<{ id: number; other: number; cosine: number }[]> {
+  const { store, embedder, searches } = wiring;
+  const search = searches.open();
+  const code = embedderCode(wiring);
+  if (search === null || code === null) return [];
+  const pairs = new Map<string, { id: number; other: number; cosine: number }>();
+  const scopes = store.pool({ ...ALL, agentId }).codes;
+  for (const id of ids) {
+    const [query] = store.embeddings.vectorsOf([recordKey("mem", id)], code).get(recordKey("mem", id)) ?? [];
+    if (query === undefined || query.length !== search.dimension) continue;
+    const request = { query, scopes, near: null, far: null, nearLimit: 3, farLimit: 0, floor: -1, only: null };
+    const found = await search.search({ ...request, method: "auto" });
+    for (const [i, key] of found.keys.entries()) {
+      const other = recordOfKey(key);
+      if (other.kind !== "mem" || other.id === id) continue;
+      const cosine = calibratedCosine(embedder.card, found.scores[i] ?? 0);
+      const [low, high] = [Math.min(id, other.id), Math.max(id, other.id)];
+      pairs.set(`${low}:${high}`, { id: low, other: high, cosine });
+    }
+  }
+  return [...pairs.values()].sort((a, b) => b.cosine - a.cosine || a.id - b.id || a.other - b.other);
+}
+
+function exportRows(store: Store, embedder: number | "none" | "newest"): ExportSnapshot {
+  const { transfer } = store;
+  return {
+    counts: (agentId) => transfer.counts(agentId),
+    idsAfter: (kind, agentId, after, limit) => transfer.idsAfter(kind, agentId, after, limit),
+    memories: (ids) => store.memories.get(ids, ALL),
+    episodes: (ids) => store.episodes.get(ids, ALL),
+    belongings: (keys) => transfer.belongings(keys, embedder),
+    profiles: (agentId) => transfer.profiles(agentId),
+  };
+}
+
+/** A connection of its own, so that writes go on while the export reads. A database in memory has only one. */
+function openSnapshot(wiring: Wiring, embeddings: boolean): ExportSnapshot & { close(): void } {
+  const { config } = wiring;
+  const embedder = embeddings ? (embedderCode(wiring) ?? "newest") : "none";
+  if (config.database.path === ":memory:") return { ...exportRows(wiring.store, embedder), close: () => {} };
+  const view = Store.open(config.database, { readOnly: true });
+  view.transfer.beginSnapshot();
+  return {
+    ...exportRows(view, embedder),
+    close: () => {
+      view.transfer.endSnapshot();
+      view.close();
+    },
+  };
+}
+
+function targetStore(store: Store): TargetStore {
+  const { transfer } = store;
+  return {
+    holderOfMsgId: (scope, msgId) => transfer.holderOfMsgId(scope, msgId),
+    holderOfContent: (scope, content) => store.memories.findHolder(scope, content),
+    summaries: (scope) => transfer.summaries(scope),
+    profile: (agentId, userId) => transfer.profile(agentId, userId),
+    restoreMemory: (memory, embedding, use) => store.restoreMemory(memory, embedding, use),
+    restoreEpisode: (episode, embedding, use) => store.restoreEpisode(episode, embedding, use),
+    putProfile: (profile) => transfer.putProfile(profile),
+    removeProfile: (agentId, userId) => transfer.removeProfile(agentId, userId),
+    addRelation: (from, to, type, createdAt) => store.relations.add(from, to, type, createdAt),
+    putCoUse: (low, high, weight, moment) => transfer.putCoUse(low, high, weight, moment),
+    deleteRecords: (records) => store.deleteRecords(records),
+    transaction: (work) => store.database.transaction(work),
+  };
+}
