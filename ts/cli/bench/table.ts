@@ -1,0 +1,45 @@
+// Results as a table for people or as JSON for programs.
+
+export type Cell = string | number | null;
+export type TableRow = Readonly<Record<string, Cell>>;
+
+/** Columns are those of the first row; numbers stand right. */
+export function renderTable(rows: readonly TableRow[]): string {
+  const columns = Object.keys(rows[0] ?? {});
+  const cells = [columns, ...rows.map((row) => columns.map((column) => show(row[column] ?? null)))];
+  const widths = columns.map((_, i) => Math.max(...cells.map((line) => (line[i] ?? "").length)));
+  const isNumeric = columns.map((column) => rows.every((row) => typeof row[column] !== "string"));
+  return cells
+    .map((line) =>
+      line
+        .map((cell, i) => (isNumeric[i] ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function show(cell: Cell): string {
+  if (cell === null) return "-";
+  if (typeof cell === "string" || Number.isInteger(cell)) return String(cell);
+  return cell >= 100 ? cell.toFixed(0) : cell >= 1 ? cell.toFixed(2) : cell.toFixed(4);
+}
+
+/** Linear between neighbours; NaN for no values. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (sorted.length - 1) * share;
+  const low = sorted[Math.floor(at)] ?? Number.NaN;
+  return low + ((sorted[Math.ceil(at)] ?? low) - low) * (at - Math.floor(at));
+}
+
+/** Milliseconds of `work`, `runs` times after `warm` unmeasured ones. */
+export async function timed(runs: number, warm: number, work: (run: number) => unknown): Promise<number[]> {
+  const out: number[] = [];
+  for (let run = -warm; run < runs; run++) {
+    const start = performance.now();
+    await work(Math.max(run, 0));
+    if (run >= 0) out.push(performance.now() - start);
+  }
+  return out;
+}
