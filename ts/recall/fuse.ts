@@ -2,7 +2,7 @@
 // and rows their neighbours' shares.
 
 import { recordKey } from "../domain/record.js";
-import type { FusedRanking, Fusion, RankedLists } from "../native/contract.js";
+import type { Fusion, RankedLists } from "../native/contract.js";
 import type { LexicalHit } from "../store/lexical.js";
 import type { ListName, ListRanks } from "./candidate.js";
 import {
@@ -62,13 +62,10 @@ export function fuseLists(
 }
 
 /** Lists one behind the other, without fusion: near vectors, episodes, memories by words. */
-export function appendLists(lists: RetrievedLists): FusedRanking {
-  const keys = new Set([
-    ...listKeys(lists, "near"),
-    ...listKeys(lists, "episodes"),
-    ...listKeys(lists, "memories"),
-  ]);
-  return { keys: Float64Array.from(keys), scores: new Float64Array(keys.size) };
+export function appendLists(lists: RetrievedLists): number[] {
+  return [
+    ...new Set([...listKeys(lists, "near"), ...listKeys(lists, "episodes"), ...listKeys(lists, "memories")]),
+  ];
 }
 
 function listScores(lists: RetrievedLists): Float64Array {

@@ -26,21 +26,16 @@ export function passGate(
   const pool = parts.pool(request.scope);
   const records = pool.memories + pool.episodes;
   const levels = evidenceLevels(records, request, parts);
-  const looked = withCoverage(candidates, plan, parts);
+  const looked = withCoverage(candidates, plan);
   const verdict = applyGate(looked, levels, cosineScale(request, parts));
   return { passed: verdict.passed, fallback: false, openedBy: verdict.openedBy, levels: { ...levels } };
 }
 
 /** Looking at a text costs time, and the rows that cover most are among the first of the lists by words. */
-const MAX_LOOKED_AT = 20;
+const MAX_LOOKED_AT = 10;
 
-function withCoverage(
-  candidates: readonly Candidate[],
-  plan: LexicalQuery,
-  parts: RecallParts,
-): readonly Candidate[] {
-  const records = parts.lexical.documentCount();
-  const frequencies = parts.lexical.documentFrequencies(plan.terms);
+function withCoverage(candidates: readonly Candidate[], plan: LexicalQuery): readonly Candidate[] {
+  const { records, frequencies } = plan;
   const words = weighWords(plan.terms, frequencies, records);
   const identifiers = rareIdentifiers(plan.terms, frequencies, records);
   return candidates.map((candidate) => {

@@ -10,6 +10,7 @@ import { applyAutocut } from "./autocut.js";
 import { type Candidate, type Hit, sortByScore } from "./candidate.js";
 import { applyEpisodePenalty } from "./episode-penalty.js";
 import { exclusion } from "./exclude.js";
+import type { RetrievedLists } from "./fuse.js";
 import { toHit } from "./hit.js";
 import { passGate } from "./pass-gate.js";
 import { profileConfidence, profileRow } from "./profile.js";
@@ -28,8 +29,8 @@ export async function recall(request: RecallRequest, parts: RecallParts): Promis
 
   const clock = new StageClock();
   const retrieved = await retrieve(request, limit, parts);
-  clock.mark("retrieve", retrieved.rows.size);
-  const found = rankCandidates(retrieved, request, parts);
+  clock.mark("retrieve", countHits(retrieved.lists));
+  const found = rankCandidates(retrieved, request, parts, limit);
   clock.mark("fuse", found.length);
   const scored = withConfidence(penalise(found, request, parts), retrieved.queryVector, request, parts);
   const ordered = scored.some(isScored) ? sortByScore(scored) : scored;
@@ -48,6 +49,10 @@ export async function recall(request: RecallRequest, parts: RecallParts): Promis
       }
     : null;
   return { hits: hits.reverse(), gateFallback: gate.fallback, degraded: retrieved.degraded, trace };
+}
+
+function countHits({ near, far, episodes, memories }: RetrievedLists): number {
+  return near.length + far.length + episodes.length + memories.length;
 }
 
 /** Cascade keeps the order of its stages unless confidence orders. */

@@ -12,6 +12,7 @@ import { retrieveByVector, type VectorLists } from "./retrievers/vector.js";
 
 export interface Retrieved {
   readonly lists: RetrievedLists;
+  /** rows read so far: all of the lists where texts are excluded, else none */
   readonly rows: ReadonlyMap<number, RecordRow>;
   readonly plan: LexicalQuery;
   /** the query's vector, unit norm; null when it has none */
@@ -41,6 +42,8 @@ export async function retrieve(
     : [];
   const { vectors, queryVector, degraded } = await pending;
   const found: RetrievedLists = { ...vectors, memories, episodes };
+  if (request.excludeContents.length === 0)
+    return { lists: found, rows: new Map(), plan, queryVector, degraded };
   const rows = readRows(found, request.scope, source, parts);
   const isExcluded = exclusion(request.excludeContents);
   const isKept = (key: number): boolean => {

@@ -47,6 +47,8 @@ export class Database {
       const owner = database.#owner();
       if (!options.readOnly) {
         connection.exec("PRAGMA journal_mode = WAL");
+        // A checkpoint costs an fsync: at 16 MB of log it comes every few hundred writes instead of every fifty.
+        connection.exec("PRAGMA wal_autocheckpoint = 4000");
         connection.exec(`PRAGMA synchronous = ${options.synchronous}`);
       }
       if (owner === "older") database.#migrate();

@@ -2,7 +2,7 @@
 
 import type { RecordKind } from "../../domain/record.js";
 import type { ReadScope, SourceFilter } from "../../domain/scope.js";
-import { queryTerms, substringTerms, type Term } from "../../domain/terms.js";
+import { queryTerms, substringTerms } from "../../domain/terms.js";
 import type { LexicalHit } from "../../store/lexical.js";
 
 /** What this retriever needs of the store. */
@@ -27,43 +27,52 @@ export interface LexicalSource {
 }
 
 export interface LexicalQuery {
-  /** words index terms that are asked for, all of them content */
+  /** content terms of the query */
   readonly terms: readonly string[];
+  /** the terms that are searched for: all, or the rarest of many, without those that say next to nothing */
+  readonly searched: readonly string[];
   /** stretches that the words index does not know: asked of the substring index */
   readonly substrings: readonly string[];
+  /** in how many memories each term occurs */
+  readonly frequencies: ReadonlyMap<string, number>;
+  /** number of indexed memories */
+  readonly records: number;
 }
 
 /** More terms cost time and change nothing in the first rows; the rarest are kept. */
 const MAX_TERMS = 64;
 const MAX_SUBSTRINGS = 8;
+/** FTS5 gives a term in more than half of the rows no weight, so searching for it only costs time. */
+const WEIGHTLESS_SHARE = 0.5;
 
 /** Splits a query into what each index is asked for. */
 export function planLexicalQuery(query: string, source: LexicalSource): LexicalQuery {
-  const content = queryTerms(query).filter((term) => term.content);
-  const terms = content.length > MAX_TERMS ? rarest(content, source) : content.map((term) => term.text);
-  return { terms, substrings: unknownIdentifiers(query, source) };
-}
-
-function rarest(terms: readonly Term[], source: LexicalSource): string[] {
-  const frequency = source.documentFrequencies(terms.map((term) => term.text));
-  const known = terms.map((term) => term.text).filter((text) => (frequency.get(text) ?? 0) > 0);
-  return known.sort((a, b) => (frequency.get(a) ?? 0) - (frequency.get(b) ?? 0)).slice(0, MAX_TERMS);
+  const terms = queryTerms(query)
+    .filter((term) => term.content)
+    .map((term) => term.text);
+  const stretches = identifierStretches(query);
+  const parts = new Map(stretches.map((text) => [text, queryTerms(text).map((term) => term.text)]));
+  const frequencies = source.documentFrequencies([...new Set([...terms, ...[...parts.values()].flat()])]);
+  const records = source.documentCount();
+  const count = (term: string): number => frequencies.get(term) ?? 0;
+  const weighty = terms.filter((term) => count(term) <= records * WEIGHTLESS_SHARE);
+  const byRarity = [...(weighty.length > 0 ? weighty : terms)].sort((a, b) => count(a) - count(b));
+  const isUnknown = (text: string): boolean => (parts.get(text) ?? []).every((term) => count(term) === 0);
+  return {
+    terms,
+    searched: byRarity.slice(0, MAX_TERMS),
+    substrings: stretches.filter(isUnknown).slice(0, MAX_SUBSTRINGS),
+    frequencies,
+    records,
+  };
 }
 
 /**
- * Parts of identifiers: stretches with a digit or a connector, or long words, that are no term of their own.
- * Short plain words are left out: "cat" must not find "education".
+ * Stretches that may be parts of identifiers: with a digit or a connector, or long. Short plain words are
+ * left out: "cat" must not find "education".
  */
-function unknownIdentifiers(query: string, source: LexicalSource): string[] {
-  const stretches = substringTerms(query).filter(
-    (text) => /[\p{N}_.\-/:@#]/u.test(text) || /^\p{L}{6,}$/u.test(text),
-  );
-  if (stretches.length === 0) return [];
-  const terms = new Map(stretches.map((text) => [text, queryTerms(text).map((term) => term.text)]));
-  const frequency = source.documentFrequencies([...terms.values()].flat());
-  const isUnknown = (text: string): boolean =>
-    (terms.get(text) ?? []).every((term) => (frequency.get(term) ?? 0) === 0);
-  return stretches.filter(isUnknown).slice(0, MAX_SUBSTRINGS);
+function identifierStretches(query: string): string[] {
+  return substringTerms(query).filter((text) => /[\p{N}_.\-/:@#]/u.test(text) || /^\p{L}{6,}$/u.test(text));
 }
 
 /** The list of one kind: rows by words first, then rows that only hold a substring. */
@@ -75,7 +84,8 @@ export function retrieveLexical(
   filter: SourceFilter | null,
   limit: number,
 ): LexicalHit[] {
-  const byTerms = query.terms.length === 0 ? [] : source.searchTerms(kind, query.terms, scope, filter, limit);
+  const byTerms =
+    query.searched.length === 0 ? [] : source.searchTerms(kind, query.searched, scope, filter, limit);
   if (query.substrings.length === 0 || byTerms.length >= limit) return byTerms;
   const known = new Set(byTerms.map((hit) => hit.id));
   const bySubstring = source.searchSubstrings(kind, query.substrings, scope, filter, limit);
