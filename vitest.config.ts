@@ -3,6 +3,7 @@
 //   CPERSONA_NATIVE=off               runs them on the TypeScript twins
 
 import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const require = createRequire(import.meta.url);
@@ -41,6 +42,8 @@ export default defineConfig({
     teardownTimeout: 10_000,
     retry: 0,
     pool: "forks",
+    // Half of the time is waiting for server processes.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       { extends: true, test: { name: "plain", include: WITHOUT_DATABASE } },
       ...drivers.map(({ driver, name }) => ({

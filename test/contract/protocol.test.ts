@@ -124,7 +124,7 @@ describe("arguments", () => {
     ["get_contents", "agent_id"],
     ["delete_memory", "agent_id"],
   ] as const)
-    verifies.fails("text.well-formed", `${tool} takes a lone surrogate in ${field}`, async () => {
+    verifies("text.well-formed", `${tool} refuses a lone surrogate in ${field}`, async () => {
       const tools = await startInProcess();
       const answer = await tools.call(tool, {
         query: "a",
@@ -134,7 +134,7 @@ describe("arguments", () => {
       });
       expect(answer).toEqual({ ok: false, error: `${field} must not contain a lone surrogate` });
     });
-  verifies.fails("text.well-formed", "get_contents echoes a lone surrogate of a ref", async () => {
+  verifies("text.well-formed", "get_contents does not echo a lone surrogate of a ref", async () => {
     const tools = await startInProcess();
     const answer = await tools.call("get_contents", { refs: ["mem:1\ud83d"] });
     expect(JSON.stringify(answer)).not.toMatch(/\\ud83d/);
@@ -189,6 +189,8 @@ describe("answers", () => {
     const tools = await startInProcess();
     const { tools: list } = await tools.client.listTools();
     for (const tool of list) {
+      // Its answer is text for a prompt, not an object.
+      if (tool.name === "ambient_recall") continue;
       expect(tool.outputSchema).toMatchObject({ type: "object" });
       for (const key of ["anyOf", "oneOf", "allOf", "$ref"])
         expect(tool.outputSchema).not.toHaveProperty(key);

@@ -18,6 +18,7 @@ describe("previews", () => {
   verifies("preview.marked-only-when-cut", async () => {
     const tools = await startInProcess();
     await put(tools, `five${"五".repeat(496)}`);
+    tools.clock.advance(3_600_000);
     await put(tools, `six${"六".repeat(498)}`);
     const [five] = await ask(tools, "five");
     expect(five).not.toHaveProperty("content_truncated");

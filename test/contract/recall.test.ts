@@ -18,7 +18,7 @@ const http = (): Settings => ({ CPERSONA_EMBEDDING_MODE: "http", CPERSONA_EMBEDD
 describe("words", () => {
   const queries = [
     ...["", "   ", "!!!", '"', '""', "'", "foo-bar", "don't", "C++", "a.b", "src/x.ts:42", "AND", "OR NOT"],
-    ...["NEAR(", "col:x", "^a", "*", "(", "{", "%", "_", "\\", "a AND", '"unbalanced', "terms:a", "\u0000"],
+    ...["NEAR(", "col:x", "^a", "*", "(", "{", "%", "_", "\\", "a AND", '"unbalanced', "terms:a", "\u0001"],
     ...["NOT a", "a*", "-a", "+a", "🎌", "\u200b", "ู", "😀😀😀", "\n\t", "'; DROP TABLE memories; --"],
   ];
   verifies("words.no-query-syntax", "a list of odd queries", async () => {
@@ -75,6 +75,8 @@ describe("meaning", () => {
   verifies("meaning.without-common-words", async () => {
     const tools = await startInProcess({ settings: http() });
     await put(tools, "my automobile is green");
+    // Rows of the same minutes would come along as neighbours.
+    tools.clock.advance(3_600_000);
     await put(tools, "tulips need water");
     const rows = await ask(tools, "car");
     expect(rows.map((row) => row["content"])).toEqual(["my automobile is green"]);

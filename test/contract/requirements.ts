@@ -54,6 +54,20 @@ export const REQUIREMENTS = {
     "contents.at-most-20": "more than 20 refs, or none, are refused",
     "ref.on-every-row": "every row of the database carries its ref",
   }),
+  ...from("seed 003", {
+    "ambient.sentinel": "a prompt that the store knows nothing about gets exactly the sentinel",
+    "ambient.block": "a prompt that a memory answers gets the block with its literal headings and manifest",
+    "ambient.persona-follows-the-prompt":
+      "the persona line is the value or intention that fits the prompt, or empty",
+    "ambient.exclude-tags": "excluded tags hold for every slot, for reasons and for contradictions",
+    "ambient.breakdown": "score parts are shown only on request",
+    "ambient.history": "earlier prompts carry a short connecting prompt, and nothing carries thanks",
+    "ambient.passive": "an ambient call changes nothing that ranks",
+    "ambient.safe": "stored text cannot close the block, open a tag or forge the manifest",
+    "ambient.no-structured-content": "ambient_recall answers with text, and with data as text when asked",
+    "relate.declared":
+      "relations are declared and removed between the agent's own rows, and say what they did",
+  }),
   ...from("design", {
     "contents.budget": "what does not fit into one answer is deferred by name, and the first row always fits",
     "dedup.near-duplicates-are-kept":

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import type { Answer } from "../support/client.js";
 
-export interface Step {
+interface Step {
   readonly call: string;
   readonly with: unknown;
   readonly expect?: unknown;
@@ -63,7 +63,7 @@ function dig(value: unknown, path: string): unknown {
 type Mismatch = string | null;
 
 /** What differs, or null. */
-export function match(wanted: unknown, got: unknown, at: string): Mismatch {
+function match(wanted: unknown, got: unknown, at: string): Mismatch {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(got) || got.length !== wanted.length)
       return `${at}: wanted ${wanted.length} items, got ${show(got)}`;

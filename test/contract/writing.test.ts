@@ -156,7 +156,7 @@ describe("store", () => {
         const tools = await startInProcess();
         for (const value of [{ k: `a${bad}` }, { [`k${bad}`]: 1 }, { a: [{ b: bad }] }]) {
           const answer = await tools.call("store", { content: "x", [field]: value });
-          expect(answer["reason"]).toBe(`${field} must not contain ${name}`);
+          expect(answer["reason"]).toMatch(new RegExp(`^${field}[\\w.[\\]]* must not contain ${name}$`));
         }
         const escaped = { k: "\\ud83d \\u0000 as plain text" };
         expect(await tools.call("store", { content: "x", [field]: escaped })).toMatchObject({ ok: true });

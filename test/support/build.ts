@@ -6,12 +6,14 @@ import { join } from "node:path";
 import { ROOT } from "./root.js";
 
 export default function setup(): void {
-  if (newest(join(ROOT, "ts")) < modified(join(ROOT, "dist", "cli", "main.js"))) return;
-  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", join(ROOT, "tsconfig.build.json")], {
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`the build failed:\n${stdout}`);
+  if (newest(join(ROOT, "ts")) < modified(join(ROOT, "dist", "bin", "main.js"))) return;
+  run(join(ROOT, "node_modules", "typescript", "bin", "tsc"), "-p", join(ROOT, "tsconfig.build.json"));
+  run(join(ROOT, "scripts", "bundle.mjs"));
+}
+
+function run(...args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });
+  if (status !== 0) throw new Error(`the build failed:\n${stdout}${stderr}`);
 }
 
 function newest(folder: string): number {

@@ -36,7 +36,7 @@ export interface StartOptions {
   readonly databasePath?: string;
 }
 
-export const MAIN = join(ROOT, "dist", "cli", "main.js");
+export const MAIN = join(ROOT, "dist", "bin", "main.js");
 
 /** The environment of a server process: nothing of the developer's but the path to programs. */
 export function serverEnvironment(databasePath: string, more: Settings = {}): Record<string, string> {

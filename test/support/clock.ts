@@ -5,7 +5,7 @@ export interface FakeClock {
   advance(ms: number): void;
 }
 
-export const START = Date.parse("2026-11-30T09:00:00Z");
+const START = Date.parse("2026-11-30T09:00:00Z");
 
 export function fakeClock(start = START): FakeClock {
   let now = start;

@@ -20,7 +20,7 @@ const SAME_MEANING: Readonly<Record<string, string>> = {
 const RUN = /[a-z0-9]+|[\u3040-\u30ff\u4e00-\u9fff]+/g;
 
 /** The unit vector of a text. */
-export function stubVector(text: string): number[] {
+function stubVector(text: string): number[] {
   const sum = new Array<number>(DIMENSION).fill(0);
   const words = wordsOf(text);
   for (const word of words.length === 0 ? [`text ${text}`] : words) {

@@ -6,11 +6,9 @@ import type { Readable, Writable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { MAIN } from "./client.js";
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** `performance.now()` when it ended */
-  readonly at: number;
 }
 
 export interface RawServer {
@@ -31,7 +29,7 @@ export interface RawOptions {
   readonly nodeArgs?: readonly string[];
 }
 
-export const INITIALIZE = {
+const INITIALIZE = {
   protocolVersion: "2025-06-18",
   capabilities: {},
   clientInfo: { name: "test", version: "1" },
@@ -56,7 +54,7 @@ export function startRaw({ env, args = [], nodeArgs = [] }: RawOptions): RawServ
   child.stdin.on("error", () => {});
   const exit = new Promise<Exit>((resolve) =>
     child.once("close", (code, signal) => {
-      resolve({ code, signal, at: performance.now() });
+      resolve({ code, signal });
       for (const wake of waiting) wake();
     }),
   );

@@ -70,7 +70,7 @@ describe("readConfig", () => {
       CPERSONA_RECALL_MODE: "x",
       CPERSONA_BUSY_TIMEOUT_MS: "x",
     });
-    expect(warnings).toEqual([
+    expect([...warnings].sort()).toEqual([
       "CPERSONA_BUSY_TIMEOUT_MS must be a whole number from 0 to 600000; 5000 is used",
       "CPERSONA_RECALL_MODE must be one of rrf, rsf, cascade; rrf is used",
       "CPERSONA_RRF_K must be a whole number from 1; 10 is used",

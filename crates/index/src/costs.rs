@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::format::BLOCK_ROWS;
 use crate::request::Method;
 
 /// A step whose time is proportional to the rows it touches.
@@ -25,16 +26,28 @@ pub(crate) enum Step {
 const LEAST_TIMED: Duration = Duration::from_micros(20);
 /// Work of a two-step method that does not depend on the rows, in nanoseconds.
 const TWO_STEPS: f32 = 8_000.0;
-/// Highest level of [`Costs::grow`]: candidates are doubled this many times at most.
-const MOST_LEVELS: u32 = 8;
+/// Highest level of [`Costs::grow`].
+const MOST_LEVELS: u32 = 5;
+/// Too small a pool costs a second pass, too large a one little: it shrinks slowly.
+const EASY_SEARCHES: u32 = 16;
+/// Vectors whose signs tell little stay that way: a failed pass is not tried again soon.
+const AVOIDED_SEARCHES: u32 = 50;
+/// What a scattered row of sign bits costs beyond a contiguous one, in nanoseconds.
+const SCATTERED_BITS: f32 = 8.0;
+/// Selected rows per block from which on a scan counts as contiguous.
+const DENSE: usize = 32;
 
 /// Shared by all searches of one index.
 #[derive(Debug)]
 pub(crate) struct Costs {
     /// Nanoseconds per row, as the bits of a float32, by step.
     steps: [AtomicU32; 5],
-    /// Doublings of the candidates of the sign-bit pass that recent searches needed.
+    /// Doublings of the rows that the sign-bit pass keeps, as recent searches needed them.
     level: AtomicU32,
+    /// Searches in a row that would have done with less.
+    easy: AtomicU32,
+    /// Searches for which the sign-bit pass is not tried again after it could not be made sure.
+    avoided: AtomicU32,
 }
 
 impl Costs {
@@ -43,7 +56,12 @@ impl Costs {
         let bytes = dimension as f32;
         let steps =
             [bytes * 0.14, bytes * 0.03 + 2.0, bytes * 0.0025 + 1.0, bytes * 0.08 + 20.0, bytes * 0.3 + 40.0];
-        Self { steps: steps.map(|cost: f32| AtomicU32::new(cost.to_bits())), level: AtomicU32::new(0) }
+        Self {
+            steps: steps.map(|cost: f32| AtomicU32::new(cost.to_bits())),
+            level: AtomicU32::new(0),
+            easy: AtomicU32::new(0),
+            avoided: AtomicU32::new(0),
+        }
     }
 
     fn of(&self, step: Step) -> f32 {
@@ -62,10 +80,11 @@ impl Costs {
         self.steps[step as usize].store((known + (seen - known) * share).to_bits(), Ordering::Relaxed);
     }
 
-    /// Rows that the sign-bit pass should keep for a list of `limit` records.
+    /// Rows that the sign-bit pass should keep for a list of `limit` records. On text embeddings of 384
+    /// elements 0.995 of the answers lay within 60 to 120 times as many rows, whether of 5,000 or of 115,000.
     pub(crate) fn bits_keep(&self, limit: usize) -> usize {
-        let start = limit.saturating_mul(16).saturating_add(352);
-        if limit == 0 { 0 } else { start.saturating_mul(1 << self.level.load(Ordering::Relaxed)) }
+        let least = limit.saturating_mul(64).saturating_add(256);
+        if limit == 0 { 0 } else { least.saturating_mul(1 << self.level.load(Ordering::Relaxed)) }
     }
 
     /// Rows that the int8 pass should keep for a list of `limit` records.
@@ -77,33 +96,68 @@ impl Costs {
     pub(crate) fn grow(&self) {
         let level = self.level.load(Ordering::Relaxed);
         self.level.store((level + 1).min(MOST_LEVELS), Ordering::Relaxed);
+        self.easy.store(0, Ordering::Relaxed);
     }
 
-    /// The sign-bit pass kept far more than it needed.
-    pub(crate) fn shrink(&self) {
-        let level = self.level.load(Ordering::Relaxed);
-        self.level.store(level.saturating_sub(1), Ordering::Relaxed);
+    /// The sign-bit pass kept far more than it needed. Many times in a row, and it keeps less.
+    pub(crate) fn eased(&self) {
+        if self.easy.fetch_add(1, Ordering::Relaxed) + 1 >= EASY_SEARCHES {
+            let level = self.level.load(Ordering::Relaxed);
+            self.level.store(level.saturating_sub(1), Ordering::Relaxed);
+            self.easy.store(0, Ordering::Relaxed);
+        }
     }
 
-    /// The cheapest exact-ending method for so many rows and records.
-    pub(crate) fn choose(&self, rows: usize, near_limit: usize, far_limit: usize) -> Method {
-        let count = |of: &dyn Fn(usize) -> usize| of(near_limit).saturating_add(of(far_limit)) as f32;
-        let bytes_keep = count(&Self::bytes_keep);
-        let bits_keep = count(&|limit| self.bits_keep(limit));
-        let rows = rows as f32;
-        let exact = rows * self.of(Step::Floats);
-        let bytes = rows * self.of(Step::Bytes) + bytes_keep * self.of(Step::FloatsAt) + TWO_STEPS;
-        let bits = rows * self.of(Step::Bits)
-            + bits_keep * self.of(Step::BytesAt)
-            + bytes_keep / 2.0 * self.of(Step::FloatsAt)
-            + TWO_STEPS * 2.0;
-        if exact <= bytes.min(bits) || bytes_keep >= rows {
+    /// The sign-bit pass had to give up: its pool would have held too many of the rows.
+    pub(crate) fn avoid_bits(&self) {
+        self.level.store(0, Ordering::Relaxed);
+        self.avoided.store(AVOIDED_SEARCHES, Ordering::Relaxed);
+    }
+
+    fn is_bits_avoided(&self) -> bool {
+        self.avoided.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+
+    /// The cheapest exact-ending method.
+    pub(crate) fn choose(&self, work: Work, limits: [usize; 2]) -> Method {
+        let total = work.rows.iter().sum::<usize>();
+        let bytes_keep = limits.map(Self::bytes_keep).iter().sum::<usize>();
+        let bits_keep = limits.map(|limit| self.bits_keep(limit)).iter().sum::<usize>();
+        let rows = total as f32;
+        let (floats, bytes, bits) = if work.is_dense() {
+            (self.of(Step::Floats), self.of(Step::Bytes), rows * self.of(Step::Bits))
+        } else {
+            let whole = (work.blocks * BLOCK_ROWS) as f32 * self.of(Step::Bits);
+            let single = rows * (self.of(Step::Bits) + SCATTERED_BITS);
+            (self.of(Step::FloatsAt), self.of(Step::BytesAt), whole.min(single))
+        };
+        let rescored = bytes_keep as f32 * self.of(Step::FloatsAt) + TWO_STEPS;
+        let exact = rows * floats;
+        let bytes = rows * bytes + rescored;
+        let bits = bits + bits_keep as f32 * self.of(Step::BytesAt) + rescored + TWO_STEPS;
+        if exact <= bytes.min(bits) || bytes_keep >= total {
             Method::Exact
-        } else if bits < bytes && bits_keep * 4.0 < rows {
+        } else if bits < bytes && bits_keep.saturating_mul(4) < total && !self.is_bits_avoided() {
             Method::Bits
         } else {
             Method::Int8
         }
+    }
+}
+
+/// What a search has to scan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    /// Selected rows of the near and the far list.
+    pub(crate) rows: [usize; 2],
+    /// Blocks that hold them.
+    pub(crate) blocks: usize,
+}
+
+impl Work {
+    /// Whether the rows lie together, as without a narrow scope.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.rows[0] + self.rows[1] >= self.blocks * DENSE
     }
 }
 
@@ -114,9 +168,12 @@ mod tests {
     #[test]
     fn few_rows_are_scanned_exactly_and_many_are_not() {
         let costs = Costs::new(384);
-        assert_eq!(costs.choose(100, 10, 0), Method::Exact);
-        assert_eq!(costs.choose(1_000_000, 10, 10), Method::Bits);
-        assert_eq!(costs.choose(5_000, 10_000, 0), Method::Exact);
+        let dense = |rows: usize| Work { rows: [rows, 0], blocks: rows / BLOCK_ROWS };
+        assert_eq!(costs.choose(dense(100), [10, 0]), Method::Exact);
+        assert_eq!(costs.choose(dense(1_000_000), [10, 0]), Method::Bits);
+        assert_eq!(costs.choose(dense(5_000), [10_000, 0]), Method::Exact);
+        let sparse = Work { rows: [10_000, 0], blocks: 3_000 };
+        assert_eq!(costs.choose(sparse, [10, 0]), Method::Bits);
     }
 
     #[test]
@@ -134,7 +191,9 @@ mod tests {
     #[test]
     fn levels_stay_in_bounds() {
         let costs = Costs::new(384);
-        costs.shrink();
+        for _ in 0..20 {
+            costs.eased();
+        }
         let start = costs.bits_keep(10);
         for _ in 0..20 {
             costs.grow();

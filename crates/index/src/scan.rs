@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use cpersona_kernels::Kernels;
 
-use crate::costs::{Costs, Step};
+use crate::costs::{Costs, Step, Work};
 use crate::estimate::Line;
 use crate::format::BLOCK_ROWS;
 use crate::generation::Snapshot;
@@ -26,8 +26,11 @@ use crate::top_k::{Hit, Pool, TopRecords, rank_of, score_of};
 
 /// Blocks that share one buffer of scores and, when they lie together, one call of a kernel.
 const BATCH_BLOCKS: usize = 8;
-/// Expected share of the answers that a sign-bit pass may lose.
-const TOLERANCE: f64 = 0.002;
+/// Expected share of the answers that a sign-bit pass may lose in one search. Most searches stay far below:
+/// over text embeddings the mean was under 0.001.
+const TOLERANCE: f64 = 0.01;
+/// Rows that the estimate of that share is made from, at least.
+const ESTIMATE_ROWS: usize = 96;
 /// Standard deviations of int8's error beyond which no row is expected.
 const SURE: f32 = 5.0;
 
@@ -84,34 +87,61 @@ impl<T, F: Fn(Range<usize>, &mut [T])> Runs<'_, T, F> {
     }
 }
 
-/// Feeds selected rows to `compute` and each block's values to `visit`. A block with at least `whole` rows
-/// selected is computed entirely; values of rows that are not selected mean nothing.
+/// How the rows of a region are compared with the query.
+struct Sweep<R, A> {
+    /// Fills a slice with the values of contiguous rows.
+    rows: R,
+    /// The same for scattered ones.
+    at: A,
+    /// A block with at least so many rows selected is computed entirely.
+    whole: u32,
+}
+
+/// Runs of selected rows shorter than this on average are fetched row by row, ahead of their use.
+const SHORT_RUN: u32 = 8;
+
+/// Sweeps over selected rows and gives each block's values to `visit`; those of other rows mean nothing.
 fn over_blocks<T: Copy + Default>(
     snapshot: &Snapshot,
     blocks: &[Selected],
-    whole: u32,
-    compute: impl Fn(Range<usize>, &mut [T]),
+    sweep: &Sweep<impl Fn(Range<usize>, &mut [T]), impl Fn(&[u32], &mut [T])>,
     mut visit: impl FnMut(&Selected, &[T]),
 ) {
     let mut values = [T::default(); BATCH_BLOCKS * BLOCK_ROWS];
+    let mut gathered = [T::default(); BATCH_BLOCKS * BLOCK_ROWS];
+    let (mut scattered, mut places) = (Vec::new(), Vec::new());
     for batch in blocks.chunks(BATCH_BLOCKS) {
-        let mut runs = Runs { values: &mut values, compute: &compute, rows: 0..0, at: 0 };
+        let mut runs = Runs { values: &mut values, compute: &sweep.rows, rows: 0..0, at: 0 };
         for (slot, selected) in batch.iter().enumerate() {
             let block = selected.block as usize;
             let (first, at) = (block * BLOCK_ROWS, slot * BLOCK_ROWS);
             let mut wanted = selected.near | selected.far;
-            if wanted.count_ones() >= whole {
+            let count = wanted.count_ones();
+            if count >= sweep.whole {
                 runs.push(first..first + snapshot.rows_of(block), at);
-                continue;
-            }
-            while wanted != 0 {
-                let from = wanted.trailing_zeros() as usize;
-                let length = (wanted >> from).trailing_ones() as usize;
-                runs.push(first + from..first + from + length, at + from);
-                wanted &= !(u64::MAX >> (BLOCK_ROWS - length) << from);
+            } else if count < SHORT_RUN * (wanted & !(wanted << 1)).count_ones() {
+                for i in bits_of(wanted) {
+                    scattered.push((first + i) as u32);
+                    places.push(at + i);
+                }
+            } else {
+                while wanted != 0 {
+                    let from = wanted.trailing_zeros() as usize;
+                    let length = (wanted >> from).trailing_ones() as usize;
+                    runs.push(first + from..first + from + length, at + from);
+                    wanted &= !(u64::MAX >> (BLOCK_ROWS - length) << from);
+                }
             }
         }
         runs.flush();
+        if !scattered.is_empty() {
+            (sweep.at)(&scattered, &mut gathered[..scattered.len()]);
+            for (place, value) in places.iter().zip(&gathered) {
+                values[*place] = *value;
+            }
+            scattered.clear();
+            places.clear();
+        }
         for (slot, selected) in batch.iter().enumerate() {
             let count = snapshot.rows_of(selected.block as usize);
             visit(selected, &values[slot * BLOCK_ROWS..][..count]);
@@ -122,15 +152,17 @@ fn over_blocks<T: Copy + Default>(
 impl Scan<'_> {
     /// Runs a method, or the cheapest one, and says which one gave the answer.
     pub(crate) fn run(&self, method: Method) -> (Lists<TopRecords>, Method) {
-        let rows = self.selection.near + self.selection.far;
         let chosen = match method {
-            Method::Auto => self.costs.choose(rows, self.limits.near, self.limits.far),
+            Method::Auto => self.costs.choose(self.work(), [self.limits.near, self.limits.far]),
             named => named,
         };
         match chosen {
             Method::Bits => match self.by_bits() {
                 Some(records) => (records, Method::Bits),
-                None => self.run(Method::Int8),
+                None => {
+                    self.costs.avoid_bits();
+                    self.run(Method::Int8)
+                }
             },
             Method::Int8 => match self.by_bytes() {
                 Some(records) => (records, Method::Int8),
@@ -140,6 +172,11 @@ impl Scan<'_> {
             Method::Int8Raw => (self.bytes_raw(), chosen),
             Method::Exact | Method::Auto => (self.exact(), Method::Exact),
         }
+    }
+
+    fn work(&self) -> Work {
+        let selection = self.selection;
+        Work { rows: [selection.near, selection.far], blocks: selection.blocks.len() }
     }
 
     fn hit(&self, row: usize, score: f32) -> Hit {
@@ -205,22 +242,34 @@ impl Scan<'_> {
     fn exact(&self) -> Lists<TopRecords> {
         let width = self.query.len();
         let vectors = self.snapshot.vectors();
-        let compute = |rows: Range<usize>, out: &mut [f32]| {
-            self.kernels.dot_f32_rows(self.query, &vectors[rows.start * width..rows.end * width], out);
+        let sweep = Sweep {
+            rows: |rows: Range<usize>, out: &mut [f32]| {
+                self.kernels.dot_f32_rows(self.query, &vectors[rows.start * width..rows.end * width], out);
+            },
+            at: |at: &[u32], out: &mut [f32]| self.kernels.dot_f32_at(self.query, vectors, at, out),
+            whole: 64,
         };
         let begun = Instant::now();
         let records = self.gather_records(|blocks, records| {
-            over_blocks(self.snapshot, blocks, 64, compute, |selected, scores| {
+            over_blocks(self.snapshot, blocks, &sweep, |selected, scores| {
                 self.offer(selected, scores, records);
             });
         });
-        self.learn(Step::Floats, self.selection.near + self.selection.far, begun);
+        self.learn_scan(Step::Floats, Some(Step::FloatsAt), begun);
         records
     }
 
     fn learn(&self, step: Step, rows: usize, begun: Instant) {
         if self.threads <= 1 {
             self.costs.learn(step, rows, begun.elapsed());
+        }
+    }
+
+    /// A pass over all selected rows tells about one step when they lie together, about another otherwise.
+    fn learn_scan(&self, dense: Step, sparse: Option<Step>, begun: Instant) {
+        let work = self.work();
+        if let Some(step) = if work.is_dense() { Some(dense) } else { sparse } {
+            self.learn(step, work.rows.iter().sum(), begun);
         }
     }
 
@@ -240,11 +289,15 @@ impl Scan<'_> {
     ) {
         let width = self.query.len();
         let bytes = self.snapshot.bytes();
-        let compute = |rows: Range<usize>, out: &mut [i32]| {
-            self.kernels.dot_i8_rows(query, &bytes[rows.start * width..rows.end * width], out);
+        let sweep = Sweep {
+            rows: |rows: Range<usize>, out: &mut [i32]| {
+                self.kernels.dot_i8_rows(query, &bytes[rows.start * width..rows.end * width], out);
+            },
+            at: |at: &[u32], out: &mut [i32]| self.kernels.dot_i8_at(query, bytes, at, out),
+            whole: 40,
         };
         let mut scores = [0.0_f32; BLOCK_ROWS];
-        over_blocks(self.snapshot, blocks, 40, compute, |selected, products| {
+        over_blocks(self.snapshot, blocks, &sweep, |selected, products| {
             let scales = self.snapshot.scales(selected.block as usize);
             for ((score, product), row) in scores.iter_mut().zip(products).zip(scales) {
                 *score = *product as f32 * (scale * row);
@@ -278,7 +331,7 @@ impl Scan<'_> {
                 },
                 |found| absorb(&mut pools, found),
             );
-            self.learn(Step::Bytes, self.selection.near + self.selection.far, begun);
+            self.learn_scan(Step::Bytes, Some(Step::BytesAt), begun);
             let (near, near_sure) = self.rescore_pool(pools.near, self.limits.near);
             let (far, far_sure) = self.rescore_pool(pools.far, self.limits.far);
             if near_sure && far_sure {
@@ -357,15 +410,19 @@ impl Scan<'_> {
     fn over_bits(&self, blocks: &[Selected], query: &[u64], visit: impl FnMut(&Selected, &[u32])) {
         let width = query.len();
         let bits = self.snapshot.bits();
-        let compute = |rows: Range<usize>, out: &mut [u32]| {
-            self.kernels.hamming_rows(query, &bits[rows.start * width..rows.end * width], out);
+        let sweep = Sweep {
+            rows: |rows: Range<usize>, out: &mut [u32]| {
+                self.kernels.hamming_rows(query, &bits[rows.start * width..rows.end * width], out);
+            },
+            at: |at: &[u32], out: &mut [u32]| self.kernels.hamming_at(query, bits, at, out),
+            whole: 20,
         };
-        over_blocks(self.snapshot, blocks, 12, compute, visit);
+        over_blocks(self.snapshot, blocks, &sweep, visit);
     }
 
     fn bits_raw(&self) -> Lists<TopRecords> {
         let query = self.query_bits();
-        let pools = self.bit_pools(&query, self.limits.map(|limit| limit.saturating_mul(8)), None);
+        let pools = self.bit_pools(&query, self.limits.map(|limit| limit.saturating_mul(8)));
         let score = |distance: u32| 1.0 - 2.0 * distance as f32 / self.query.len() as f32;
         let list = |pool: Pool, limit: usize| {
             let mut records = TopRecords::new(limit, self.floor);
@@ -377,46 +434,24 @@ impl Scan<'_> {
         Lists { near: list(pools.near, self.limits.near), far: list(pools.far, self.limits.far) }
     }
 
-    /// Keeps the rows with the least distances. `sample` receives how many rows of each list lie at each
-    /// distance, from one row of each block.
-    fn bit_pools(
-        &self,
-        query: &[u64],
-        keep: Lists<usize>,
-        mut sample: Option<&mut Lists<Vec<u32>>>,
-    ) -> Lists<Pool> {
+    /// Keeps the rows with the least distances.
+    fn bit_pools(&self, query: &[u64], keep: Lists<usize>) -> Lists<Pool> {
         let mut pools = keep.map(Pool::new);
-        let distances = if sample.is_some() { self.query.len() + 1 } else { 0 };
         self.share(
             |blocks| {
                 let mut pools = keep.map(Pool::new);
-                let mut counts = Lists { near: vec![0; distances], far: vec![0; distances] };
                 self.over_bits(blocks, query, |selected, values| {
-                    let lists = [
-                        (selected.near, &mut pools.near, &mut counts.near),
-                        (selected.far, &mut pools.far, &mut counts.far),
-                    ];
-                    for (rows, pool, counts) in lists {
-                        if rows == 0 {
-                            continue;
-                        }
-                        if distances > 0 {
-                            counts[values[rows.trailing_zeros() as usize] as usize] += rows.count_ones();
-                        }
-                        for i in bits_of(rows & self.kernels.mask_at_most(values, pool.bound())) {
-                            pool.push(values[i], selected.block * BLOCK_ROWS as u32 + i as u32);
+                    for (rows, pool) in [(selected.near, &mut pools.near), (selected.far, &mut pools.far)] {
+                        if rows != 0 {
+                            for i in bits_of(rows & self.kernels.mask_at_most(values, pool.bound())) {
+                                pool.push(values[i], selected.block * BLOCK_ROWS as u32 + i as u32);
+                            }
                         }
                     }
                 });
-                (pools, counts)
+                pools
             },
-            |(found, counts)| {
-                absorb(&mut pools, found);
-                if let Some(sample) = sample.as_deref_mut() {
-                    add(&mut sample.near, &counts.near);
-                    add(&mut sample.far, &counts.far);
-                }
-            },
+            |found| absorb(&mut pools, found),
         );
         pools
     }
@@ -430,15 +465,14 @@ impl Scan<'_> {
         loop {
             self.pays(keep, 4)?;
             let begun = Instant::now();
-            let mut sample = keep.map(|_| vec![0; self.query.len() + 1]);
-            let pools = self.bit_pools(&query, keep, Some(&mut sample));
-            self.learn(Step::Bits, self.selection.near + self.selection.far, begun);
-            let (near, near_lost) = self.rescore_bits(pools.near, &bytes, &sample.near, self.limits.near);
-            let (far, far_lost) = self.rescore_bits(pools.far, &bytes, &sample.far, self.limits.far);
+            let pools = self.bit_pools(&query, keep);
+            self.learn_scan(Step::Bits, None, begun);
+            let (near, near_lost) = self.rescore_bits(pools.near, &bytes, self.limits.near);
+            let (far, far_lost) = self.rescore_bits(pools.far, &bytes, self.limits.far);
             let lost = near_lost.max(far_lost);
             if lost <= TOLERANCE {
                 if first && lost <= TOLERANCE / 64.0 {
-                    self.costs.shrink();
+                    self.costs.eased();
                 }
                 return Some(Lists { near, far });
             }
@@ -449,13 +483,7 @@ impl Scan<'_> {
     }
 
     /// Records from a pool of Hamming distances, and the share of them that was probably lost.
-    fn rescore_bits(
-        &self,
-        pool: Pool,
-        (query, scale): &(Vec<i8>, f32),
-        sample: &[u32],
-        limit: usize,
-    ) -> (TopRecords, f64) {
+    fn rescore_bits(&self, pool: Pool, (query, scale): &(Vec<i8>, f32), limit: usize) -> (TopRecords, f64) {
         let (mut kept, cut) = pool.finish();
         // In the order of memory: neighbours share pages.
         kept.sort_unstable_by_key(|(_, row)| *row);
@@ -472,32 +500,25 @@ impl Scan<'_> {
                 (*product as f32 * (scale * row_scale), *row)
             })
             .collect();
-        let line = cut.map(|cut| {
-            let points = kept.iter().zip(&candidates).map(|((distance, _), (score, _))| (*distance, *score));
-            (cut, Line::fit(points))
-        });
-        let at_cut = kept.iter().filter(|(distance, _)| Some(*distance) == cut).count() as f64;
+        let mut best: Vec<(f32, u32)> =
+            kept.iter().zip(&candidates).map(|((distance, _), (score, _))| (*score, *distance)).collect();
         let (records, _) = self.rescore(candidates, None, limit);
-        let lost = line.map_or(0.0, |(cut, line)| {
-            let outside = (cut..).zip(&sample[sample.len().min(cut as usize)..]);
-            outside
-                .map(|(distance, count)| {
-                    let kept = if distance == cut { at_cut } else { 0.0 };
-                    (f64::from(*count) - kept).max(0.0) * line.beats(distance, records.bound())
-                })
-                .sum::<f64>()
-        });
-        (records, lost / limit.max(1) as f64)
+        let Some(cut) = cut.filter(|_| limit > 0) else { return (records, 0.0) };
+        let sample = ESTIMATE_ROWS.max(limit.saturating_mul(2)).min(best.len());
+        if sample < best.len() {
+            best.select_nth_unstable_by(sample, |a, b| b.0.total_cmp(&a.0));
+        }
+        let line = Line::fit(self.query.len(), best[..sample].iter().copied());
+        // At the distance of the cut itself some rows were kept and some not.
+        let last = cut.saturating_sub(1);
+        let missing = limit.saturating_sub(records.scores().count()) as f64;
+        let lost: f64 = records.scores().map(|score| line.beyond(score, last)).sum();
+        let share = (lost + missing * line.beyond(self.floor, last)) / limit as f64;
+        (records, share)
     }
 }
 
 fn absorb(pools: &mut Lists<Pool>, found: Lists<Pool>) {
     pools.near.absorb(found.near);
     pools.far.absorb(found.far);
-}
-
-fn add(sums: &mut [u32], counts: &[u32]) {
-    for (sum, count) in sums.iter_mut().zip(counts) {
-        *sum += count;
-    }
 }

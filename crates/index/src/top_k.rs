@@ -58,6 +58,11 @@ impl TopRecords {
         }
     }
 
+    /// Scores of the records, best first, as of the last [`TopRecords::cut`].
+    pub(crate) fn scores(&self) -> impl Iterator<Item = f32> {
+        self.hits.iter().map(|hit| hit.score)
+    }
+
     pub(crate) fn absorb(&mut self, other: Self) {
         for hit in other.hits {
             self.push(hit);

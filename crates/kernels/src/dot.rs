@@ -81,7 +81,8 @@ pub(crate) fn check_rows(width: usize, rows: usize, count: usize) {
     assert_eq!(Some(rows), width.checked_mul(count), "rows do not fill the output");
 }
 
-fn check_at(width: usize, rows: usize, at: &[u32], count: usize) {
+/// Panics unless every row of `at` lies in `rows`, and there is one output for each.
+pub(crate) fn check_at(width: usize, rows: usize, at: &[u32], count: usize) {
     assert_eq!(at.len(), count, "one output per row");
     let Some(held) = rows.checked_div(width) else { return };
     let last = at.iter().copied().max().map_or(0, |row| row as usize + 1);

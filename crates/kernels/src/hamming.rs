@@ -1,6 +1,6 @@
 //! Hamming distance over rows of packed bits: checks the shapes, then hands over to the level in use.
 
-use crate::dot::check_rows;
+use crate::dot::{check_at, check_rows};
 use crate::{Kernels, on_level};
 
 impl Kernels {
@@ -26,5 +26,17 @@ impl Kernels {
             return out.fill(0);
         }
         on_level!(self, level => level.hamming_rows(query, rows, out));
+    }
+
+    /// `out[i]` becomes the Hamming distance of `query` and row `at[i]` of `rows`: scattered rows.
+    ///
+    /// # Panics
+    /// When `at` and `out` differ in length, or a row lies outside `rows`.
+    pub fn hamming_at(self, query: &[u64], rows: &[u64], at: &[u32], out: &mut [u32]) {
+        check_at(query.len(), rows.len(), at, out.len());
+        if query.is_empty() {
+            return out.fill(0);
+        }
+        on_level!(self, level => level.hamming_at(query, rows, at, out));
     }
 }

@@ -102,6 +102,10 @@ fn check_hamming(query: &[u64], rows: &[u64]) {
         let mut out = vec![u32::MAX; count];
         kernels.hamming_rows(query, rows, &mut out);
         assert_eq!(out, expected, "{}", kernels.isa());
+        let at: Vec<u32> = (0..count as u32).rev().collect();
+        kernels.hamming_at(query, rows, &at, &mut out);
+        out.reverse();
+        assert_eq!(out, expected, "{}: scattered", kernels.isa());
     }
 }
 

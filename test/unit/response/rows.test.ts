@@ -1,11 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../../ts/errors.js";
-import { contentsAnswer, failureAnswer, rejectedAnswer } from "../../../ts/response/answers.js";
+import { failureAnswer, rejectedAnswer } from "../../../ts/response/answers.js";
+import { contentsAnswer } from "../../../ts/response/contents.js";
 import { toItem, toListedMemory } from "../../../ts/response/rows.js";
 import { aMemory, anEpisode } from "../../support/builders.js";
 
-const memory = (content: string, id = 1) => ({ ...aMemory(content), id, locked: false });
+const memory = (content: string, id = 1) => ({
+  ...aMemory(content),
+  id,
+  locked: false,
+  kind: "note" as const,
+  tags: [],
+});
 
 describe("previews", () => {
   it("are prefixes of at most so many characters, marked exactly when something is cut", () => {

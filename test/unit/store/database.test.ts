@@ -222,7 +222,7 @@ describe("drivers", () => {
     if (message === null) return;
     expect(message).toContain(wanted);
     expect(message).toContain(process.versions.node);
-    expect(message).toMatch(/22\.13.*npm rebuild better-sqlite3/);
+    expect(message).toMatch(/22\.13.*npm install better-sqlite3/);
     expect(message).not.toContain("\n");
   });
 

@@ -32,7 +32,13 @@ impl Scalar {
 
     pub(crate) fn hamming_rows(self, query: &[u64], rows: &[u64], out: &mut [u32]) {
         for (value, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
-            *value = query.iter().zip(row).map(|(a, b)| (a ^ b).count_ones()).sum();
+            *value = hamming(query, row);
+        }
+    }
+
+    pub(crate) fn hamming_at(self, query: &[u64], rows: &[u64], at: &[u32], out: &mut [u32]) {
+        for (value, &row) in out.iter_mut().zip(at) {
+            *value = hamming(query, &rows[row as usize * query.len()..][..query.len()]);
         }
     }
 
@@ -68,6 +74,10 @@ fn dot_f32(query: &[f32], row: &[f32]) -> f32 {
 
 fn dot_i8(query: &[i8], row: &[i8]) -> i32 {
     query.iter().zip(row).fold(0_i32, |sum, (a, b)| sum.wrapping_add(i32::from(*a) * i32::from(*b)))
+}
+
+fn hamming(query: &[u64], row: &[u64]) -> u32 {
+    query.iter().zip(row).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
 /// One bit per value, in order; shared by levels that have no better way, and for tails.

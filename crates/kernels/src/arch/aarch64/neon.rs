@@ -52,6 +52,13 @@ impl Neon {
         }
     }
 
+    pub(crate) fn hamming_at(self, query: &[u64], rows: &[u64], at: &[u32], out: &mut [u32]) {
+        for (value, &row) in out.iter_mut().zip(at) {
+            // SAFETY: `self` exists only where `detect` found NEON.
+            *value = unsafe { hamming(query, &rows[row as usize * query.len()..][..query.len()]) };
+        }
+    }
+
     // NEON has no instruction that gathers lanes into bits; the portable loop is as good.
 
     pub(crate) fn mask_at_least(self, values: &[f32], bound: f32) -> u64 {

@@ -48,6 +48,11 @@ impl Avx2 {
         unsafe { hamming_rows(query, rows, out) }
     }
 
+    pub(crate) fn hamming_at(self, query: &[u64], rows: &[u64], at: &[u32], out: &mut [u32]) {
+        // SAFETY: `self` exists only where `detect` found every feature that the function enables.
+        unsafe { hamming_at(query, rows, at, out) }
+    }
+
     pub(crate) fn mask_at_least(self, values: &[f32], bound: f32) -> u64 {
         // SAFETY: `self` exists only where `detect` found every feature that the function enables.
         unsafe { mask_at_least(values, bound) }
@@ -214,20 +219,37 @@ fn count_bits(words: __m256i) -> __m256i {
     _mm256_sad_epu8(bytes, _mm256_setzero_si256())
 }
 
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn hamming(query: &[u64], row: &[u64]) -> u32 {
+    let (query_4, query_rest) = query.as_chunks::<4>();
+    let (row_4, row_rest) = row.as_chunks::<4>();
+    let mut sum = _mm256_setzero_si256();
+    for (q, r) in query_4.iter().zip(row_4) {
+        let differ = _mm256_xor_si256(load_words(q), load_words(r));
+        sum = _mm256_add_epi64(sum, count_bits(differ));
+    }
+    let two = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
+    let one = _mm_add_epi64(two, _mm_unpackhi_epi64(two, two));
+    let rest: u32 = query_rest.iter().zip(row_rest).map(|(q, r)| (q ^ r).count_ones()).sum();
+    _mm_cvtsi128_si32(one).cast_unsigned() + rest
+}
+
 #[target_feature(enable = "avx2,fma,popcnt")]
 fn hamming_rows(query: &[u64], rows: &[u64], out: &mut [u32]) {
-    let (query_4, query_rest) = query.as_chunks::<4>();
     for (value, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
-        let (row_4, row_rest) = row.as_chunks::<4>();
-        let mut sum = _mm256_setzero_si256();
-        for (q, r) in query_4.iter().zip(row_4) {
-            let differ = _mm256_xor_si256(load_words(q), load_words(r));
-            sum = _mm256_add_epi64(sum, count_bits(differ));
+        *value = hamming(query, row);
+    }
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
+fn hamming_at(query: &[u64], rows: &[u64], at: &[u32], out: &mut [u32]) {
+    let width = query.len();
+    for (i, value) in out.iter_mut().enumerate() {
+        if let Some(&next) = at.get(i + 8) {
+            prefetch(rows.as_ptr().wrapping_add(next as usize * width), width * 8);
         }
-        let two = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
-        let one = _mm_add_epi64(two, _mm_unpackhi_epi64(two, two));
-        let rest: u32 = query_rest.iter().zip(row_rest).map(|(q, r)| (q ^ r).count_ones()).sum();
-        *value = _mm_cvtsi128_si32(one).cast_unsigned() + rest;
+        *value = hamming(query, &rows[at[i] as usize * width..][..width]);
     }
 }
 

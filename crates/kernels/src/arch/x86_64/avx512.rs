@@ -51,6 +51,11 @@ impl Avx512 {
         unsafe { hamming_rows(query, rows, out) }
     }
 
+    pub(crate) fn hamming_at(self, query: &[u64], rows: &[u64], at: &[u32], out: &mut [u32]) {
+        // SAFETY: `self` exists only where `detect` found every feature that the function enables.
+        unsafe { hamming_at(query, rows, at, out) }
+    }
+
     pub(crate) fn mask_at_least(self, values: &[f32], bound: f32) -> u64 {
         // SAFETY: `self` exists only where `detect` found every feature that the function enables.
         unsafe { mask_at_least(values, bound) }
@@ -283,6 +288,19 @@ fn hamming_short<const N: usize>(query: &[u64], rows: &[u64], out: &mut [u32]) {
     }
 }
 
+/// Any number of words; up to 24 the query stays in registers and `hamming_short` is used.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+fn hamming_long(query: &[u64], row: &[u64]) -> u32 {
+    let mut sum = _mm512_setzero_si512();
+    for (q, r) in query.chunks(8).zip(row.chunks(8)) {
+        let lanes = lanes_of(q.len());
+        let differ = _mm512_xor_si512(load_words(q, lanes), load_words(r, lanes));
+        sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(differ));
+    }
+    _mm512_reduce_add_epi64(sum) as u32
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx512vpopcntdq")]
 fn hamming_rows(query: &[u64], rows: &[u64], out: &mut [u32]) {
     match query.len() {
@@ -291,15 +309,20 @@ fn hamming_rows(query: &[u64], rows: &[u64], out: &mut [u32]) {
         17..=24 => hamming_short::<3>(query, rows, out),
         width => {
             for (value, row) in out.iter_mut().zip(rows.chunks_exact(width)) {
-                let mut sum = _mm512_setzero_si512();
-                for (q, r) in query.chunks(8).zip(row.chunks(8)) {
-                    let lanes = lanes_of(q.len());
-                    let differ = _mm512_xor_si512(load_words(q, lanes), load_words(r, lanes));
-                    sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(differ));
-                }
-                *value = _mm512_reduce_add_epi64(sum) as u32;
+                *value = hamming_long(query, row);
             }
         }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx512vpopcntdq")]
+fn hamming_at(query: &[u64], rows: &[u64], at: &[u32], out: &mut [u32]) {
+    let width = query.len();
+    for (i, value) in out.iter_mut().enumerate() {
+        if let Some(&next) = at.get(i + 8) {
+            prefetch(rows.as_ptr().wrapping_add(next as usize * width), width * 8);
+        }
+        *value = hamming_long(query, &rows[at[i] as usize * width..][..width]);
     }
 }
 

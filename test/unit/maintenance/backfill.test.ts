@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { Backfill, type BackfillParts } from "../../../ts/maintenance/backfill.js";
+import { Lease } from "../../../ts/store/lease.js";
+import { anEmbedding } from "../../support/builders.js";
+import { openTestMemory } from "../../support/memory.js";
+import { openStore, sql } from "../../support/store.js";
+
+const STATIC = { CPERSONA_EMBEDDING_MODE: "static" };
+
+describe("missing vectors", () => {
+  it("are filled in when an embedder is there, newest first", async () => {
+    const without = await openTestMemory();
+    for (let i = 0; i < 150; i++)
+      await without.service.store({ agentId: "agent-a", content: `note number ${i}` });
+    await without.service.archiveEpisode({ agentId: "agent-a", summary: "we shipped it" });
+    await without.service.close();
+    const { service } = await openTestMemory({ path: without.path, settings: STATIC });
+    expect(service.maintenance.queueStatus()).toMatchObject({ enabled: true, pending: 151 });
+    const seen: number[] = [];
+    expect(await service.maintenance.fillVectors((done) => seen.push(done))).toMatchObject({
+      embedded: 151,
+      end: "done",
+    });
+    expect(seen.at(-1)).toBe(151);
+    expect(service.maintenance.queueStatus().pending).toBe(0);
+    expect(sql(without.path, "SELECT name FROM settings WHERE name LIKE 'lease:%'")).toEqual([]);
+  });
+
+  it("of texts without anything to embed are asked for once", async () => {
+    const without = await openTestMemory();
+    await without.service.store({ agentId: "agent-a", content: "ภาษาไทย" });
+    await without.service.close();
+    const { service } = await openTestMemory({ path: without.path, settings: STATIC });
+    expect(await service.maintenance.fillVectors()).toMatchObject({ embedded: 0, blank: 1, end: "done" });
+    expect(service.maintenance.queueStatus().pending).toBe(0);
+    expect((await service.maintenance.checkHealth({ agentId: "", fix: false, checks: [] })).status).toBe(
+      "healthy",
+    );
+    await service.updateMemory(1, "now in words", { agentId: "agent-a" });
+    expect((await service.recall({ agentId: "agent-a", query: "words" })).hits).toHaveLength(1);
+  });
+
+  it("are filled in by themselves when the service maintains itself", async () => {
+    const without = await openTestMemory();
+    await without.service.store({ agentId: "agent-a", content: "the staging host is gamma" });
+    await without.service.close();
+    const { service } = await openTestMemory({ path: without.path, settings: STATIC });
+    await service.maintain();
+    expect(service.maintenance.queueStatus().pending).toBe(0);
+    const { stats } = await service.maintenance.checkHealth({ agentId: "", fix: false, checks: [] });
+    expect(stats.self).toMatchObject({ runs: 1, vectorsFilled: 1, lastBackfill: "done" });
+  });
+});
+
+/** Ten memories; texts that hold "bad" cannot be embedded. */
+function parts(more: Partial<BackfillParts> = {}) {
+  const filled: number[] = [];
+  const batches: number[] = [];
+  const given: BackfillParts = {
+    embedder: { state: () => ({ status: "ready" }) },
+    embedderCode: () => 1,
+    embedTexts: async (texts) => {
+      batches.push(texts.length);
+      if (texts.some((text) => text.includes("bad"))) throw new Error("refused");
+      return texts.map(() => anEmbedding([1, 0, 0]));
+    },
+    idsWithoutVector: (kind, _, before, limit) =>
+      kind === "ep"
+        ? []
+        : Array.from({ length: 10 }, (_, i) => 10 - i)
+            .filter((id) => id < before && !filled.includes(id * 2))
+            .slice(0, limit),
+    countWithoutVector: () => ({ memories: 10 - filled.length, episodes: 0 }),
+    texts: (keys) => new Map(keys.map((key) => [key, key === 8 ? "bad" : `text ${key}`])),
+    putVectors: (_, rows) => void filled.push(...rows.map(({ key }) => key)),
+    lease: () => true,
+    release: () => {},
+    changed: () => {},
+    maxRetries: 2,
+    ...more,
+  };
+  return { backfill: new Backfill(given), filled, batches };
+}
+
+describe("filling in", () => {
+  it("halves a batch until the text at fault stands alone, and gives that up after its attempts", async () => {
+    const { backfill, filled, batches } = parts();
+    expect(await backfill.run()).toMatchObject({ embedded: 9, failed: 1, end: "done" });
+    expect(filled.sort((a, b) => a - b)).toEqual([2, 4, 6, 10, 12, 14, 16, 18, 20]);
+    expect(Math.max(...batches)).toBe(10);
+    await backfill.run();
+    const before = batches.length;
+    await backfill.run();
+    expect(batches.length).toBe(before);
+  });
+
+  it("stops when the backend makes nothing at all", async () => {
+    const { backfill, batches } = parts({ texts: (keys) => new Map(keys.map((key) => [key, "bad"])) });
+    expect(await backfill.run()).toMatchObject({ embedded: 0, end: "stopped" });
+    expect(batches.length).toBeLessThan(25);
+  });
+
+  it("leaves it to another process that has the lease", async () => {
+    const { backfill, filled } = parts({ lease: () => false });
+    expect(await backfill.run()).toMatchObject({ end: "busy" });
+    expect(filled).toEqual([]);
+  });
+});
+
+describe("a lease", () => {
+  it("belongs to one, until it is given back or runs out", () => {
+    const store = openStore();
+    let now = 0;
+    const lease = () => new Lease(store.database, store.settings, "work", () => now);
+    const [first, second] = [lease(), lease()];
+    expect(first.take(1000)).toBe(true);
+    expect(second.take(1000)).toBe(false);
+    expect(first.take(1000)).toBe(true);
+    second.release();
+    expect(second.take(1000)).toBe(false);
+    now = 1001;
+    expect(second.take(1000)).toBe(true);
+    first.release();
+    expect(first.take(1000)).toBe(false);
+    second.release();
+    expect(first.take(1000)).toBe(true);
+  });
+});
