@@ -16,8 +16,6 @@ interface Arrows {
 }
 
 const ADAPTERS = ["native", "store", "embedding", "vectors"];
-/** Groups of settings; `config.ts` puts them together. */
-const SETTINGS = ["ambient-settings", "http-settings", "maintenance-settings"];
 /** What every part may use. */
 const GROUND = ["errors", "log", "domain"];
 /** What serves a capability. */
@@ -30,27 +28,25 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   "package-root": { uses: [] },
   "project-folder": { uses: [] },
   domain: { uses: ["errors"] },
-  "setting-reader": { uses: [] },
-  "ambient-settings": { uses: ["domain"], types: ["setting-reader"] },
-  "http-settings": { uses: ["errors"], types: ["setting-reader"] },
-  "maintenance-settings": { uses: ["errors"], types: ["setting-reader"] },
-  config: { uses: [...GROUND, "setting-reader", "package-root", "project-folder", ...SETTINGS] },
+  // Groups of settings; `config.ts` puts them together.
+  settings: { uses: ["domain", "errors", "project-folder"] },
+  config: { uses: [...GROUND, "settings", "package-root"] },
   native: { uses: ["errors", "log", "package-root"] },
   store: { uses: [...GROUND, "native"], types: ["config"] },
   embedding: { uses: [...GROUND, "native", "package-root"], types: ["config"] },
   vectors: { uses: [...GROUND, "native"], types: ["config"] },
   // `embedding/embedder.ts` also holds the pure arithmetic on an embedder's card.
-  recall: { uses: [...GROUND, "embedding"], types: ["config", ...ADAPTERS] },
+  recall: { uses: [...GROUND, "embedding"], types: ["config", "settings", ...ADAPTERS] },
   remember: { uses: [...GROUND, "embedding"], types: ["config", ...ADAPTERS] },
   ambient: {
     // `intake/injected.ts` knows what clients put into prompts.
     uses: [...GROUND, "recall", "embedding", "intake"],
-    types: ["config", ...SETTINGS, ...ADAPTERS],
+    types: ["config", "settings", ...ADAPTERS],
   },
   // `config.ts` also holds the levels of precision.
   maintenance: {
     uses: [...GROUND, "config", "recall", "remember", "embedding"],
-    types: [...SETTINGS, ...ADAPTERS],
+    types: ["settings", ...ADAPTERS],
   },
   service: { uses: [...GROUND, "config", ...ENGINE], types: ADAPTERS },
   // `recall/candidate.ts` and `ambient/block.ts` know the text that a row is shown with.
@@ -59,26 +55,18 @@ const TABLE: Readonly<Record<string, Arrows>> = {
     types: ["config", "service", "store", ...ENGINE],
   },
   mcp: { uses: [...GROUND, "response", "service"], types: ["config", ...ENGINE] },
-  http: { uses: [...GROUND, "response", "mcp"], types: ["service", "config", ...SETTINGS, ...ENGINE] },
+  http: { uses: [...GROUND, "response", "mcp"], types: ["service", "config", "settings", ...ENGINE] },
   intake: { uses: ["domain", "errors"] },
   // Where the parts are built and wired.
   wiring: { uses: [...GROUND, ...ENGINE, ...ADAPTERS], types: ["config", "service"] },
   "open-memory": {
     uses: [...GROUND, "config", "service", "wiring", ...ENGINE, ...ADAPTERS],
-    types: ["setting-reader"],
+    types: ["settings"],
   },
   index: { uses: ["errors", "open-memory"], types: ["config", "domain", "service", ...ENGINE] },
   cli: {
     uses: [
-      ...[
-        ...GROUND,
-        ...SETTINGS,
-        "setting-reader",
-        "config",
-        "open-memory",
-        "package-root",
-        "project-folder",
-      ],
+      ...[...GROUND, "settings", "settings", "config", "open-memory", "package-root", "project-folder"],
       ...["mcp", "http", "intake", "response", "service", "wiring", ...ENGINE, ...ADAPTERS],
     ],
   },

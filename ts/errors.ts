@@ -21,6 +21,10 @@ export type MemoryErrorCode =
   | "index_unavailable"
   /** A setting has a value that cannot be replaced by a default. */
   | "invalid_setting"
+  /** A file to be imported is cut, damaged or of another kind; nothing was imported. */
+  | "damaged_file"
+  /** The caller may not do that. */
+  | "permission_denied"
   /** A bug of ours. */
   | "internal";
 
@@ -28,12 +32,19 @@ export class MemoryError extends Error {
   readonly code: MemoryErrorCode;
   /** Name of the offending argument or setting, where there is one. */
   readonly field: string | undefined;
+  /** More for a caller that branches, under the names it has on the wire. */
+  readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(code: MemoryErrorCode, message: string, options: { field?: string; cause?: unknown } = {}) {
+  constructor(
+    code: MemoryErrorCode,
+    message: string,
+    options: { field?: string; cause?: unknown; details?: Readonly<Record<string, unknown>> } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "MemoryError";
     this.code = code;
     this.field = options.field;
+    this.details = options.details ?? {};
   }
 }
 

@@ -8,11 +8,13 @@ import { CalibrationStore } from "./maintenance/calibration.js";
 import { openCore } from "./native/core.js";
 import { textEmbedder } from "./remember/embed-text.js";
 import { CalibrationService } from "./service/calibration-service.js";
+import { MaintenanceService } from "./service/maintenance-service.js";
 import { MemoryService } from "./service/memory-service.js";
-import type { Environment } from "./setting-reader.js";
+import type { Environment } from "./settings/reader.js";
 import { Store } from "./store/store.js";
-import { calibrationParts } from "./wiring/calibration-parts.js";
 import { storedVectors } from "./wiring/ambient-parts.js";
+import { calibrationParts } from "./wiring/calibration-parts.js";
+import { maintenanceParts } from "./wiring/maintenance-parts.js";
 import { recallParts, type Wiring } from "./wiring/recall-parts.js";
 import { vectorSearches } from "./wiring/vector-searches.js";
 
@@ -40,7 +42,11 @@ export async function openMemory(options: OpenMemoryOptions = {}): Promise<Memor
 }
 
 /** The same from settings that are read already. */
-export function openService(config: Config, clock: { now(): number }): MemoryService {
+export function openService(
+  config: Config,
+  clock: { now(): number },
+  { readOnly = false } = {},
+): MemoryService {
   setLogLevel(config.logLevel);
   for (const warning of config.warnings) log("warn", warning);
   const { core, notice } = openCore({
@@ -48,7 +54,7 @@ export function openService(config: Config, clock: { now(): number }): MemorySer
     simd: config.native.simd === "auto" ? undefined : config.native.simd,
   });
   if (notice !== null) log("warn", notice);
-  const store = Store.open(config.database);
+  const store = Store.open(config.database, { readOnly });
   const embedder = openEmbedder(config.embedding, { core, clock });
   const searches = vectorSearches(config, core, store, embedder);
   const calibrations = new CalibrationStore(store.settings, () => {
@@ -65,9 +71,9 @@ export function openService(config: Config, clock: { now(): number }): MemorySer
     recallParts: recallParts(wiring),
     vectorsOf: storedVectors(wiring),
     calibration: new CalibrationService(calibrationParts(wiring)),
+    maintenance: new MaintenanceService(maintenanceParts({ ...wiring, nativeNotice: notice })),
     vectorSearch: () => searches.open(),
     close: async () => {
-      embedder.close();
       await searches.close();
       store.close();
     },

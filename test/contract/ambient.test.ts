@@ -126,7 +126,7 @@ describe("relate", () => {
     const edge = { from_ref: "mem:2", to_ref: "mem:1", type: "supersedes" };
     const results = [];
     for (const remove of [false, false, true, true])
-      results.push((await tools.call("relate", { ...edge, remove })).result);
+      results.push((await tools.call("relate", { ...edge, remove }))["result"]);
     expect(results).toEqual(["added", "exists", "removed", "absent"]);
     expect(await tools.call("relate", { ...edge, to_ref: "mem:99" })).toMatchObject({ ok: false });
     expect(await tools.call("relate", { ...edge, agent_id: "somebody else" })).toMatchObject({ ok: false });

@@ -117,7 +117,7 @@ describe("get_contents", () => {
     expect((await tools.call("get_contents", { refs: refs.slice(1) }))["missing"]).toHaveLength(20);
     for (const bad of [refs, []]) {
       const answer = await tools.call("get_contents", { refs: bad });
-      expect(answer).toEqual({ ok: false, error: "refs must be a list of 1 to 20 texts" });
+      expect(answer).toEqual({ ok: false, error: "refs must be a list of 1 to 20 items" });
     }
   });
 

@@ -52,6 +52,14 @@ export const REQUIREMENTS = {
     "contents.missing": "malformed and unknown refs come back in missing and spoil nothing else",
     "contents.foreign-is-missing": "another agent's ref is missing, as if it did not exist",
     "contents.at-most-20": "more than 20 refs, or none, are refused",
+    "excerpt.matching-passage": "a row that the preview cuts carries the passages that answer, in text order",
+    "excerpt.qualifier": "a passage comes with the sentence that limits it",
+    "excerpt.only-on-cut-rows": "rows shown whole, blank queries and full content carry no excerpt",
+    "excerpt.setting": "CPERSONA_RECALL_EXCERPT_CHARS sets the length, and 0 switches excerpts off",
+    "excerpt.basis": "excerpt_basis tells what the excerpt was made from",
+    "excerpt.code-points": "no cut of an excerpt splits an emoji, its sequences or a combined character",
+    "full-content.whole":
+      "full_content gives whole rows, best first within 200,000 characters, and says when it bit",
     "ref.on-every-row": "every row of the database carries its ref",
   }),
   ...from("seed 003", {
@@ -69,6 +77,10 @@ export const REQUIREMENTS = {
       "relations are declared and removed between the agent's own rows, and say what they did",
   }),
   ...from("design", {
+    "contents.ranges": "get_contents gives a span or blocks of a row, in characters of its stored text",
+    "contents.unresolved": "a range that cannot be given comes back in unresolved with its reason",
+    "list.cursor": "lists go on behind next_cursor, without gaps and repeats, until it is absent",
+    "bounds.answer": "an answer stays within its stated size and says what it shortened or left out",
     "contents.budget": "what does not fit into one answer is deferred by name, and the first row always fits",
     "dedup.near-duplicates-are-kept":
       "a text that differs in anything is stored: corrections look like copies",

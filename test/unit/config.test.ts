@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { describe, expect, it } from "vitest";
 import { type Config, readConfig } from "../../ts/config.js";
-import { SettingReader } from "../../ts/setting-reader.js";
+import { SettingReader } from "../../ts/settings/reader.js";
 
 /** name, a good value, what it becomes, where it stands, the default, bad values */
 type Row = [string, string, unknown, (config: Config) => unknown, unknown, string[]];

@@ -1,13 +1,15 @@
 // The command line for people: commands, options, examples.
 
 import { Command } from "commander";
-import { addHook, addRecall } from "./recall-arguments.js";
 import { packageVersion } from "../package-root.js";
+import { addHook, addRecall } from "./recall-arguments.js";
+import { addTransfer } from "./transfer-arguments.js";
 
 const EXAMPLES = `
 Examples:
   cpersona-native                      serve MCP over stdio (what an MCP client starts)
   claude mcp add memory -- npx -y cpersona-native
+  cpersona-native import ~/cpersona.db --dry-run
   CPERSONA_DB_PATH=./team.db cpersona-native serve
 
 Settings are environment variables; the README lists them.`;
@@ -32,6 +34,22 @@ export async function runCommand(args: readonly string[]): Promise<void> {
       await serve();
     });
   addRecall(program);
+  addTransfer(program);
   addHook(program);
+  program
+    .command("bench [what]")
+    .description("measure this machine: scan (vector search beside its peers), recall (end to end), embed")
+    .option("--rows <numbers>", "rows, with commas between")
+    .option("--dims <numbers>", "dimensions of random vectors, with commas between")
+    .option("--texts <folder>", "search embeddings of these texts instead of random vectors")
+    .option("--python <command>", 'Python that has numpy, faiss-cpu, usearch; "" leaves the peers out')
+    .option("--json", "print JSON")
+    .action(async (what: string | undefined, options: object) => {
+      const { bench } = await import("./commands/bench.js");
+      await bench(what ?? "scan", options);
+    });
+  const [first = ""] = args;
+  const names = new Set([...program.commands.map((command) => command.name()), "help"]);
+  if (!first.startsWith("-") && !names.has(first)) program.error(`unknown command '${first}', see --help`);
   await program.parseAsync(args, { from: "user" });
 }

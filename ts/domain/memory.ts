@@ -2,6 +2,10 @@
 
 import type { Source } from "./source.js";
 
+/** What a memory is: values and intentions are personas, the rest only says what it is about. */
+export const MEMORY_KINDS = ["note", "agent", "value", "intention", "commitment", "reference"] as const;
+export type MemoryKind = (typeof MEMORY_KINDS)[number];
+
 /** One stored statement. */
 export interface Memory {
   readonly id: number;
@@ -16,6 +20,8 @@ export interface Memory {
   readonly timestamp: string;
   readonly metadata: { readonly [key: string]: unknown };
   readonly locked: boolean;
+  readonly kind: MemoryKind;
+  readonly tags: readonly string[];
   /** storage time, `YYYY-MM-DD HH:MM:SS` in UTC */
   readonly createdAt: string;
 }

@@ -12,11 +12,13 @@ export interface WriteScope {
  * - agent: equality; null sees all agents (lists for an operator only).
  * - project: null sees all, `""` the global pool, `X` sees X and the global pool.
  * - channel: null or `""` sees all, `C` sees C and the shared channel.
+ * - excludeTags: memories with a tag that contains one of these texts are not seen; episodes have no tags.
  */
 export interface ReadScope {
   readonly agentId: string | null;
   readonly projectId: string | null;
   readonly channel: string | null;
+  readonly excludeTags?: readonly string[] | undefined;
 }
 
 /** Restriction of memories by the id inside their `source`; null restricts nothing. */

@@ -24,6 +24,42 @@ export function cutChars(text: string, maxChars: number): string {
   return text.slice(0, units);
 }
 
+/** The code points from `start` up to `end`. Expects well-formed text. */
+export function sliceChars(text: string, start: number, end: number): string {
+  const head = cutChars(text, end);
+  return head.slice(cutChars(head, start).length);
+}
+
+/** `sliceChars` for many stretches of one text: the text is walked once. */
+export function charSlicer(text: string): (start: number, end: number) => string {
+  if (countChars(text) === text.length) return (start, end) => text.slice(start, end);
+  const units = [0];
+  for (const char of text) units.push((units[units.length - 1] ?? 0) + char.length);
+  const unitOf = (at: number): number => units[Math.min(Math.max(at, 0), units.length - 1)] ?? 0;
+  return (start, end) => text.slice(unitOf(start), unitOf(end));
+}
+
+/**
+ * The text with one stand-in unit for every pair of surrogates, so that string offsets are code points. The
+ * stand-in is a symbol: no letter, no blank, no mark.
+ */
+export function foldAstral(text: string): string {
+  return countChars(text) === text.length ? text : text.replace(/[\u{10000}-\u{10ffff}]/gu, "\u25a0");
+}
+
+let graphemes: Intl.Segmenter | undefined;
+
+/** The start of the grapheme that a cut at `at` would split, else `at`; both in code points, never before `from`. */
+export function graphemeStart(text: string, from: number, at: number): number {
+  // No grapheme that anybody writes is longer.
+  const windowStart = Math.max(from, at - 64);
+  const window = sliceChars(text, windowStart, at + 64);
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  const unit = cutChars(window, at - windowStart).length;
+  const found = graphemes.segment(window).containing(unit);
+  return found === undefined ? at : windowStart + countChars(window.slice(0, found.index));
+}
+
 /** Why a text cannot be stored as it is, as a rule to put behind the field's name; null when it can. */
 export function textDefect(text: string): string | null {
   if (!text.isWellFormed()) return "must not contain a lone surrogate";

@@ -41,7 +41,7 @@ function unixEnds(text: string): string {
 }
 
 /** One sentence for a person whose file is in another encoding. */
-export function notUtf8(bytes: Uint8Array): string {
+function notUtf8(bytes: Uint8Array): string {
   // Japanese first: half-width forms make Shift_JIS accept much, so it must also give kana or kanji.
   for (const [label, name] of [
     ["euc-jp", "EUC-JP"],
@@ -67,7 +67,7 @@ export interface Line {
 }
 
 /** Longest line that is decoded, in bytes. */
-export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /**
  * Lines of a file of any size, with one line in memory at a time. Not `node:readline`: that would hold a

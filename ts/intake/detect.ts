@@ -11,7 +11,7 @@ import { draftsFromText } from "./text.js";
 import { draftsFromTranscript } from "./transcript.js";
 
 /** Files that are read whole must be smaller than this; JSONL is read line by line and may be bigger. */
-export const MAX_FILE_BYTES = 50 * 1024 * 1024;
+const MAX_FILE_BYTES = 50 * 1024 * 1024;
 
 const MARKDOWN = /\.(?:md|markdown|mdx|mdown)$/i;
 const JSONL = /\.(?:jsonl|ndjson)$/i;

@@ -4,7 +4,7 @@ import { type Draft, draftId } from "./draft.js";
 import { packBlocks, splitText } from "./pieces.js";
 
 /** Target size of a piece of plain text, in code points. */
-export const MAX_TEXT_CHARS = 1_000;
+const MAX_TEXT_CHARS = 1_000;
 
 /**
  * Drafts of a text file, in its order. A paragraph that begins with a date starts a new draft and gives it

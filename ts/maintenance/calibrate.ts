@@ -3,10 +3,8 @@
 // Deterministic: the sample is drawn with a fixed seed.
 
 import type { Memory } from "../domain/memory.js";
-import { indexTerms, queryTerms } from "../domain/terms.js";
-import { cutChars } from "../domain/text.js";
 import { MemoryError } from "../errors.js";
-import { coverage, weighWords } from "../recall/coverage.js";
+import { PseudoQuestions } from "./pseudo-question.js";
 import {
   admitted,
   type Distribution,
@@ -69,12 +67,12 @@ export interface CalibrateParts {
 }
 
 const SEED = 20_260_101;
-export const MIN_EMBEDDINGS = 10;
+const MIN_EMBEDDINGS = 10;
 const MIN_NULLS = 10;
-const NEAREST = 60;
+const NEAREST = 40;
 const EMBED_BATCH = 32;
 /** Records drawn at random for each question: they show what unrelated means here. */
-const RANDOM_PAIRS = 10;
+const RANDOM_PAIRS = 5;
 
 /** Throws `not_found` when the store has too few vectors or too few unrelated rows to learn from. */
 export async function calibrate(
@@ -85,45 +83,47 @@ export async function calibrate(
   const ids = parts.ids();
   const random = seededRandom(SEED);
   const sample = parts.memories(drawSample(ids, request.sampleSize, random));
-  const nearestNulls: number[] = [];
-  const positives: number[] = [];
-  const pairs: number[] = [];
-  const anyPairs: number[] = [];
-  const questions = sample.map((memory) => ({
-    memory,
-    text: questionOf(memory.content, parts.documentFrequencies),
-  }));
-  const asked = questions.filter(({ text }) => text !== "");
+  const questions = new PseudoQuestions(ids.length, parts.documentFrequencies, parts.memories);
+  const asked = sample
+    .map(({ id, content }) => ({ id, text: questions.questionOf(content) }))
+    .filter(({ text }) => text !== "");
+  const scores: Scores = { nearestNulls: [], positives: [], pairs: [], anyPairs: [] };
   for (let from = 0; from < asked.length; from += EMBED_BATCH) {
     const batch = asked.slice(from, from + EMBED_BATCH);
     const vectors = await parts.embed(batch.map(({ text }) => text));
-    for (const [i, { memory, text }] of batch.entries()) {
+    for (const [i, question] of batch.entries()) {
       if (isStopped()) throw new MemoryError("internal", "calibration was stopped");
-      const query = vectors[i] ?? null;
-      if (query === null) continue;
-      const found = await parts.nearest(query, NEAREST);
-      const own = found.find(({ id }) => id === memory.id);
-      if (own !== undefined) positives.push(own.cosine);
-      const [nearestNull] = unrelatedCosines(text, found, ids.length, parts);
-      if (nearestNull !== undefined) nearestNulls.push(nearestNull);
       const others = Array.from(
         { length: RANDOM_PAIRS },
         () => ids[Math.floor(random() * ids.length)] as number,
       );
-      const cosines = Array.from(parts.cosines(others, query), ([id, cosine]) => ({ id, cosine }));
-      pairs.push(...unrelatedCosines(text, cosines, ids.length, parts));
-      anyPairs.push(...cosines.filter(({ id }) => id !== memory.id).map(({ cosine }) => cosine));
+      const vector = vectors[i] ?? null;
+      if (vector !== null) await ask(question, vector, others, questions, parts, scores);
+      // Calls that wait are answered between two questions.
+      await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  if (positives.length < MIN_EMBEDDINGS) throw tooFew(positives.length);
-  return summarise(request, {
-    nearestNulls,
-    positives,
-    pairs,
-    anyPairs,
-    rows: ids.length,
-    sampled: sample.length,
-  });
+  if (scores.positives.length < MIN_EMBEDDINGS) throw tooFew(scores.positives.length);
+  return summarise(request, scores, { rows: ids.length, sampled: sample.length });
+}
+
+/** Compares a question with its own record, the nearest unrelated one, and some drawn at random. */
+async function ask(
+  question: { readonly id: number; readonly text: string },
+  vector: Float32Array,
+  others: readonly number[],
+  questions: PseudoQuestions,
+  parts: CalibrateParts,
+  scores: Scores,
+): Promise<void> {
+  const found = await parts.nearest(vector, NEAREST);
+  const own = found.find(({ id }) => id === question.id);
+  if (own !== undefined) scores.positives.push(own.cosine);
+  const [nearestNull] = questions.unrelated(question.text, found, 1);
+  if (nearestNull !== undefined) scores.nearestNulls.push(nearestNull.cosine);
+  const drawn = Array.from(parts.cosines(others, vector), ([id, cosine]) => ({ id, cosine }));
+  scores.pairs.push(...questions.unrelated(question.text, drawn, drawn.length).map(({ cosine }) => cosine));
+  scores.anyPairs.push(...drawn.filter(({ id }) => id !== question.id).map(({ cosine }) => cosine));
 }
 
 function tooFew(found: number): MemoryError {
@@ -140,64 +140,22 @@ function drawSample(ids: readonly number[], size: number, random: () => number):
   return pool.slice(0, size).sort((a, b) => a - b);
 }
 
-/** About the length of a question. */
-const QUESTION_CHARS = 80;
-
-/** The sentence of the record that holds its rarest word, cut to the length of a question. */
-function questionOf(text: string, frequencies: (terms: readonly string[]) => Map<string, number>): string {
-  const sentences = text.split(/(?<=[.!?]\s|[。．！？\n])/u).map((sentence) => sentence.trim());
-  const content = (sentence: string): string[] =>
-    queryTerms(sentence)
-      .filter((term) => term.content)
-      .map((term) => term.text);
-  const known = frequencies([...new Set(sentences.flatMap(content))]);
-  const rarest = (sentence: string): number =>
-    Math.min(
-      Number.POSITIVE_INFINITY,
-      ...content(sentence).map((term) => known.get(term) ?? Number.POSITIVE_INFINITY),
-    );
-  const best = sentences.reduce(
-    (kept, sentence) => (rarest(sentence) < rarest(kept) ? sentence : kept),
-    sentences[0] ?? "",
-  );
-  return cutChars(best, QUESTION_CHARS);
-}
-
-/** Texts that hold less than this share of the question's rare words have nothing to do with it. */
-const UNRELATED_COVERAGE = 0.15;
-
-/** Cosines of the rows that hold hardly any of the question's words, best first. */
-function unrelatedCosines(
-  question: string,
-  found: readonly { id: number; cosine: number }[],
-  records: number,
-  parts: CalibrateParts,
-): number[] {
-  const terms = queryTerms(question)
-    .filter((term) => term.content)
-    .map((term) => term.text);
-  const words = weighWords(terms, parts.documentFrequencies(terms), records);
-  const texts = new Map(
-    parts.memories(found.map(({ id }) => id)).map((memory) => [memory.id, memory.content]),
-  );
-  return found
-    .filter(({ id }) => coverage(new Set(indexTerms(texts.get(id) ?? "")), words) < UNRELATED_COVERAGE)
-    .map(({ cosine }) => cosine);
-}
-
+/** Raw cosines, collected question by question. */
 interface Scores {
-  readonly nearestNulls: readonly number[];
-  readonly positives: readonly number[];
-  readonly pairs: readonly number[];
+  /** of the nearest unrelated row of each question */
+  readonly nearestNulls: number[];
+  /** of each question with its own record */
+  readonly positives: number[];
+  /** of questions with unrelated rows drawn at random */
+  readonly pairs: number[];
   /** the same without looking at words */
-  readonly anyPairs: readonly number[];
-  readonly rows: number;
-  readonly sampled: number;
+  readonly anyPairs: number[];
 }
 
 function summarise(
   request: CalibrateRequest,
-  { nearestNulls, positives, pairs, anyPairs, rows, sampled }: Scores,
+  { nearestNulls, positives, pairs, anyPairs }: Scores,
+  { rows, sampled }: { readonly rows: number; readonly sampled: number },
 ): Calibration {
   if (nearestNulls.length < MIN_NULLS && !request.acceptRelated) {
     throw new MemoryError(

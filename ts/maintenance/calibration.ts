@@ -23,7 +23,7 @@ export function precisionName(beta: number): Precision | "custom" {
 /** Grown to so many times the rows it was made with, a calibration is made anew. */
 const GROWTH = 2;
 /** From so many rows on a store is calibrated by itself. */
-export const MIN_AUTOMATIC_ROWS = 30;
+const MIN_AUTOMATIC_ROWS = 30;
 
 /** `agentId` "" stands for all agents together, used where an agent has no calibration of its own. */
 export class CalibrationStore {
@@ -61,6 +61,13 @@ export class CalibrationStore {
     const identity = this.#identity();
     if (identity === null) return null;
     return `calibration:${createHash("sha256").update(`${identity}\n${agentId}`).digest("hex").slice(0, 32)}`;
+  }
+
+  /** Forgets what belongs to an agent. */
+  remove(agentId: string): void {
+    const name = this.#name(agentId);
+    if (name !== null) this.#settings.remove(name);
+    this.setBeta(agentId, null);
   }
 
   /** `globalBeta` counts where the agent has no precision of its own. */

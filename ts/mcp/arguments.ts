@@ -2,6 +2,7 @@
 // else is refused with the field and its rule.
 
 import type { z } from "zod";
+import { textDefect } from "../domain/text.js";
 import { invalidArgument, type MemoryError } from "../errors.js";
 
 /** The part of JSON Schema that our tools use. */
@@ -24,9 +25,26 @@ export function parseArguments<Input extends z.ZodObject>(
   raw: unknown,
 ): z.output<Input> {
   const given = coerce(raw ?? {}, schema);
+  checkTexts(given, "");
   const parsed = input.safeParse(given, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw toMemoryError(parsed.error.issues[0], schema);
+}
+
+/** Text that no one could have written is refused wherever it stands, reads included. */
+function checkTexts(value: unknown, at: string): void {
+  if (typeof value === "string") {
+    const defect = textDefect(value);
+    if (defect !== null) throw invalidArgument(at === "" ? "arguments" : at, defect);
+  } else if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) checkTexts(item, `${at}[${i}]`);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, item] of Object.entries(value)) {
+      // The name itself is looked at first: a refusal must not carry what it refuses.
+      checkTexts(name, at);
+      checkTexts(item, at === "" ? name : `${at}.${name}`);
+    }
+  }
 }
 
 function coerce(value: unknown, schema: JsonSchema): unknown {

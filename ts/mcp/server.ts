@@ -1,5 +1,5 @@
-// The MCP server: lists the tools, checks arguments, calls handlers, and puts every answer on the wire twice,
-// as text and as structured content, equal.
+// The MCP server: lists the tools, calls them, and puts every answer on the wire twice, as text and as
+// structured content, equal.
 
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
@@ -7,21 +7,26 @@ import {
   type CallToolResult,
   ListToolsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { z } from "zod";
-import { describeError, MemoryError } from "../errors.js";
-import { log } from "../log.js";
-import { pausedAnswer } from "../response/answers.js";
 import type { WireObject } from "../response/rows.js";
+import type { Caller } from "../service/access.js";
 import type { MemoryService } from "../service/memory-service.js";
-import { type JsonSchema, parseArguments } from "./arguments.js";
+import type { JsonSchema } from "./arguments.js";
+import { callTool, inputSchema, toJsonSchema } from "./call-tool.js";
 import type { Tool } from "./define-tool.js";
-import { INSTRUCTIONS } from "./instructions.js";
+import { instructionsWith } from "./instructions.js";
+import { progressSender } from "./progress.js";
 import { TOOLS } from "./tools/index.js";
 
 export interface McpServerOptions {
   readonly version: string;
   /** resolves when the memory is open; rejects when it cannot be opened */
   readonly service: () => Promise<MemoryService>;
+  /** default: all */
+  readonly tools?: readonly Tool[] | undefined;
+  /** who is calling; absent where no access list is set */
+  readonly caller?: Caller | undefined;
+  /** the operator's words to every agent, put behind our own */
+  readonly summary?: string | undefined;
 }
 
 export interface McpServer {
@@ -30,23 +35,27 @@ export interface McpServer {
   idle(): Promise<void>;
 }
 
-export function createMcpServer({ version, service }: McpServerOptions): McpServer {
+export function createMcpServer(options: McpServerOptions): McpServer {
+  const { version, service, caller, tools = TOOLS } = options;
   const server = new Server(
     { name: "cpersona-native", version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {} }, instructions: instructionsWith(options.summary ?? "") },
   );
   const running = new Set<Promise<unknown>>();
-  const schemas = new Map(TOOLS.map((tool) => [tool.name, inputSchema(tool)]));
 
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: TOOLS.map((tool) => listed(tool, schemas.get(tool.name) ?? {})),
-  }));
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
 
-  server.setRequestHandler(CallToolRequestSchema, (request) => {
+  server.setRequestHandler(CallToolRequestSchema, (request, extra) => {
     const { name, arguments: raw } = request.params;
-    const tool = TOOLS.find((candidate) => candidate.name === name);
+    const tool = tools.find((candidate) => candidate.name === name);
     if (tool === undefined) return result({ error: `Unknown tool: ${name.slice(0, 100)}` });
-    const call = callTool(tool, schemas.get(name) ?? {}, raw, service).then(result);
+    const progress = progressSender(request, extra);
+    const call = callTool(tool, raw, service, { caller, progress: progress.report }).then(
+      async ({ answer }) => {
+        await progress.settled();
+        return result(answer, tool);
+      },
+    );
     running.add(call);
     return call.finally(() => running.delete(call));
   });
@@ -59,65 +68,40 @@ export function createMcpServer({ version, service }: McpServerOptions): McpServ
   };
 }
 
-async function callTool(
-  tool: Tool,
-  schema: JsonSchema,
-  raw: unknown,
-  service: () => Promise<MemoryService>,
-): Promise<WireObject> {
-  try {
-    const input = parseArguments(tool.input, schema, raw);
-    const memory = await service();
-    const pause = tool.paused === undefined ? null : memory.pauses.state(String(input["session_key"] ?? ""));
-    if (pause?.paused === true) return pausedAnswer(tool.paused?.(input) ?? {}, pause);
-    return await tool.handle(input, memory);
-  } catch (error) {
-    if (!(error instanceof MemoryError)) log("error", `${tool.name}: ${describeError(error)}`);
-    return tool.fail(error);
-  }
-}
-
-function result(answer: WireObject): CallToolResult {
+/** Tools without an output schema answer with content alone. */
+function result(answer: WireObject | string, tool?: Tool): CallToolResult {
+  if (typeof answer === "string") return { content: [{ type: "text", text: answer }] };
   return {
     content: [{ type: "text", text: JSON.stringify(answer) }],
-    structuredContent: answer,
+    ...(tool !== undefined && tool.output === undefined ? {} : { structuredContent: answer }),
     ...(answer["ok"] === false || "error" in answer ? { isError: true } : {}),
   };
 }
 
-/** Compact: no `$schema`, no bounds that only repeat the type. */
-function toJsonSchema(
-  schema: z.ZodObject,
-  io: "input" | "output",
-): Record<string, unknown> & { type: "object" } {
-  const json = z.toJSONSchema(schema, { io, target: "draft-7" }) as Record<string, unknown>;
-  return compact(json) as Record<string, unknown> & { type: "object" };
-}
-
-function compact(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(compact);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).filter(([key, item]) => {
-    if (key === "$schema") return false;
-    if (key === "additionalProperties") return false;
-    if (key === "properties" && Object.keys(item as object).length === 0) return false;
-    if ((key === "maximum" || key === "minimum") && Math.abs(Number(item)) === Number.MAX_SAFE_INTEGER)
-      return false;
-    return true;
-  });
-  return Object.fromEntries(entries.map(([key, item]) => [key, compact(item)]));
-}
-
-function inputSchema(tool: Tool): JsonSchema {
-  return toJsonSchema(tool.input, "input") as JsonSchema;
-}
-
-function listed(tool: Tool, schema: JsonSchema) {
+function listed(tool: Tool) {
   return {
     name: tool.name,
     description: tool.description,
-    inputSchema: schema as { type: "object" },
-    outputSchema: toJsonSchema(tool.output, "output"),
+    inputSchema: shallow(inputSchema(tool)),
+    ...(tool.output === undefined ? {} : { outputSchema: toJsonSchema(tool.output, "output") }),
     annotations: { ...tool.hints },
+    ...(tool.maxResultChars === undefined
+      ? {}
+      : { _meta: { "anthropic/maxResultSizeChars": tool.maxResultChars } }),
+  };
+}
+
+/** An object inside the arguments is listed by its description alone: every session pays for this list. */
+function shallow(schema: JsonSchema): { type: "object" } {
+  const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    if (property.type !== "object" || property.properties === undefined) return [name, property];
+    const { properties: _, ...rest } = property;
+    return [name, rest];
+  });
+  return {
+    ...schema,
+    ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
+  } as {
+    type: "object";
   };
 }

@@ -1,7 +1,7 @@
 // Cuts a ranking at its largest gap, where gaps mean something: confidence values or raw cosines. Fused
 // ranks fall hyperbolically by construction, so their gaps say nothing. Seed 000, section 6.
 
-import type { AutocutConfig } from "../config.js";
+import type { AutocutConfig } from "../settings/recall.js";
 import type { Candidate } from "./candidate.js";
 
 /** Expects candidates best first. */

@@ -51,15 +51,31 @@ export interface MatchReason {
   readonly rsf?: number;
 }
 
+/** A stretch of a row's stored text, offsets in code points, and how well it answers the query. */
+export interface ScoredPassage {
+  readonly start: number;
+  readonly end: number;
+  readonly score: number;
+}
+
+/** The passages of a row partition its stored text, which is an episode's without its label. */
+export interface RowPassages {
+  /** `blocks` by words and meaning, `lexical` by words alone, `start` when the text is one piece */
+  readonly basis: "blocks" | "lexical" | "start";
+  readonly passages: readonly ScoredPassage[];
+}
+
 /** A row of the answer, whole: readers' cuts are made in response/. */
 export interface Hit {
   readonly row: RecordRow | ProfileRow;
   /** absent on rows that carry no score */
   readonly matchReason?: MatchReason;
   readonly confidence?: Confidence;
+  /** only on rows for which the caller asked */
+  readonly passages?: RowPassages;
 }
 
-export const PROFILE_LABEL = "[Profile] ";
+const PROFILE_LABEL = "[Profile] ";
 
 /** The text of a row as readers and exclusions see it. */
 export function rowText(row: RecordRow | ProfileRow): string {

@@ -1,7 +1,7 @@
 // Confidence: cosine, age, use and state of a row blended into one value. Not a match strength: an exact
 // match on an old row can lie below a paraphrase. Formula: reference, section 7.
 
-import type { ConfidenceConfig } from "../config.js";
+import type { ConfidenceConfig } from "../settings/recall.js";
 
 export interface ConfidenceInput {
   /** calibrated cosine; null when the row has no vector */

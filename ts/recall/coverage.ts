@@ -4,7 +4,7 @@
 export interface QueryWords {
   /** content terms with their inverse document frequency, `ln(1 + (N - n + 0.5) / (n + 0.5))` */
   readonly weights: ReadonlyMap<string, number>;
-  /** sum of all weights, of words that no row holds too */
+  /** sum of the largest weights, of words that no row holds too */
   readonly total: number;
 }
 
@@ -19,15 +19,19 @@ export function weighWords(
     const n = Math.min(frequencies.get(term) ?? 0, records);
     weights.set(term, Math.log(1 + (records - n + 0.5) / (n + 0.5)));
   }
-  return { weights, total: [...weights.values()].reduce((sum, weight) => sum + weight, 0) };
+  const rarest = [...weights.values()].sort((a, b) => b - a).slice(0, COUNTED_WORDS);
+  return { weights, total: rarest.reduce((sum, weight) => sum + weight, 0) };
 }
+
+/** A long question is covered by a text that holds this many of its rare words: nothing holds forty. */
+const COUNTED_WORDS = 8;
 
 /** Share of the weight that a text's terms cover, 0 to 1; 0 for a query without content terms. */
 export function coverage(held: ReadonlySet<string>, { weights, total }: QueryWords): number {
   if (total <= 0) return 0;
   let covered = 0;
   for (const [term, weight] of weights) if (held.has(term)) covered += weight;
-  return covered / total;
+  return Math.min(1, covered / total);
 }
 
 const SMALL_STORE = 50;

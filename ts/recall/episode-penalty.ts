@@ -1,8 +1,8 @@
 // Memories from before the newest episode's end sink a little: the current session comes first. It changes
 // the order only; what the gate looks at stays as it was found. Seed 000, section 3.
 
-import type { EpisodePenaltyConfig } from "../config.js";
 import { parseInstant } from "../domain/time.js";
+import type { EpisodePenaltyConfig } from "../settings/recall.js";
 import type { Candidate } from "./candidate.js";
 
 const HOUR_MS = 3_600_000;

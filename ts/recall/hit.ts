@@ -1,6 +1,6 @@
 // Candidate -> row of the answer: which value keyed it.
 
-import type { RecallMode } from "../config.js";
+import type { RecallMode } from "../settings/recall.js";
 import type { Candidate, Hit, MatchReason } from "./candidate.js";
 
 export function toHit(candidate: Candidate, mode: RecallMode): Hit {

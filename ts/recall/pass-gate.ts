@@ -86,7 +86,7 @@ function meaningLevel(records: number, request: RecallRequest, parts: RecallPart
 }
 
 /** Least confidence before calibration: from 0.5 in an empty pool down to 0.2 at 500 rows and more. */
-export function heuristicMinimum(records: number): number {
+function heuristicMinimum(records: number): number {
   if (records <= 0) return 0.5;
   return Math.round((0.5 - 0.3 * Math.min(1, Math.log(records + 1) / Math.log(500))) * 10_000) / 10_000;
 }

@@ -1,6 +1,6 @@
 // The profile row: put beside the scored rows, not among them. Seed 000, section 7.
 
-import type { ConfidenceConfig } from "../config.js";
+import type { ConfidenceConfig } from "../settings/recall.js";
 import type { ProfileRow } from "./candidate.js";
 import { type Confidence, type ConfidenceContext, confidence } from "./confidence.js";
 

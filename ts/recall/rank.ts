@@ -28,7 +28,7 @@ export function rankCandidates(
   const candidates: Candidate[] = [];
   for (const { key, score, fromNeighbours } of ranking) {
     const row = retrieved.rows.get(key) ?? more.get(key);
-    if (row === undefined || (!retrieved.rows.has(key) && isExcluded(rowText(row)))) continue;
+    if (row === undefined || isExcluded(rowText(row))) continue;
     candidates.push({
       key,
       row,

@@ -13,6 +13,14 @@ import type { LexicalSource } from "./retrievers/lexical.js";
 import type { VectorSource } from "./retrievers/vector.js";
 import type { RecallTrace } from "./trace.js";
 
+/** Asks which passages of long rows answer the query. */
+export interface PassageRequest {
+  /** longest passage, in characters */
+  readonly maxChars: number;
+  /** the hits whose passages are wanted */
+  of(hits: readonly Hit[]): ReadonlySet<Hit>;
+}
+
 export interface RecallRequest {
   readonly query: string;
   readonly scope: ReadScope;
@@ -25,6 +33,8 @@ export interface RecallRequest {
   /** asks for more: halves the gate, and confidence forgets age */
   readonly deep: boolean;
   readonly trace: boolean;
+  /** null asks for none; a blank query has none */
+  readonly passages: PassageRequest | null;
 }
 
 export interface RecallOutcome {

@@ -1,7 +1,7 @@
 // Recall, top to bottom:
 //   query -> lists (near and far vectors, words of episodes and memories) -> rows, without excluded ones
 //         -> fusion with neighbours' shares -> episode penalty -> confidence (when on) -> order
-//         -> gate -> autocut -> profile row -> cut to limit -> best last
+//         -> gate -> autocut -> profile row -> cut to limit -> best last -> passages of long rows (when asked)
 // Nothing is written: a recall changes no row, and its use is counted after the answer.
 
 import { sourceFilter } from "../domain/scope.js";
@@ -13,6 +13,7 @@ import { exclusion } from "./exclude.js";
 import type { RetrievedLists } from "./fuse.js";
 import { toHit } from "./hit.js";
 import { passGate } from "./pass-gate.js";
+import { withPassages } from "./passages.js";
 import { profileConfidence, profileRow } from "./profile.js";
 import { rankCandidates } from "./rank.js";
 import type { RecallOutcome, RecallParts, RecallRequest } from "./recall-parts.js";
@@ -39,7 +40,9 @@ export async function recall(request: RecallRequest, parts: RecallParts): Promis
   clock.mark("gate", gate.passed.length);
   const kept = gate.fallback ? gate.passed : applyAutocut(gate.passed, config.recall.autocut);
   clock.mark("autocut", kept.length);
-  const hits = cut(kept, limit, request, parts);
+  const rows = cut(kept, limit, request, parts).reverse();
+  const hits = request.passages === null ? rows : withPassages(rows, retrieved, request.passages, parts);
+  clock.mark("passages", hits.length);
   const trace = request.trace
     ? {
         stages: clock.stages,
@@ -48,7 +51,7 @@ export async function recall(request: RecallRequest, parts: RecallParts): Promis
         rows: traceRows(kept.slice(0, limit)),
       }
     : null;
-  return { hits: hits.reverse(), gateFallback: gate.fallback, degraded: retrieved.degraded, trace };
+  return { hits, gateFallback: gate.fallback, degraded: retrieved.degraded, trace };
 }
 
 function countHits({ near, far, episodes, memories }: RetrievedLists): number {

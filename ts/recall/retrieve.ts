@@ -60,7 +60,7 @@ export async function retrieve(
 }
 
 /** Episodes name no source, so a source filter hides them unless a channel places them. */
-export function seesEpisodes(scope: ReadScope, source: SourceFilter | null): boolean {
+function seesEpisodes(scope: ReadScope, source: SourceFilter | null): boolean {
   return source === null || (scope.channel ?? "") !== "";
 }
 
@@ -90,7 +90,8 @@ async function searchByMeaning(
     const vectors = await retrieveByVector(
       {
         query: queryVector,
-        scope,
+        // The window counts all rows of the scope; excluded ones are masked.
+        scope: { ...scope, excludeTags: undefined },
         pool: parts.pool(scope),
         only,
         limit: depth,

@@ -1,6 +1,8 @@
 // Rules that every write keeps: each refusal names the field and the rule, and nothing is written.
 
 import type { Config } from "../config.js";
+import { MEMORY_KINDS, type MemoryKind } from "../domain/memory.js";
+import { withoutRecalledBlocks } from "../domain/recalled-block.js";
 import type { WriteScope } from "../domain/scope.js";
 import { type CleanText, cleanText, countChars, jsonDefect, textDefect } from "../domain/text.js";
 import { parseInstant } from "../domain/time.js";
@@ -29,7 +31,7 @@ export function checkScope({ agentId, projectId, channel }: WriteScope): void {
 /** The documented cleaning; a text that is empty then is refused. */
 export function cleanRequired(field: string, text: string, maxChars: number): CleanText {
   checkText(field, text);
-  const clean = cleanText(text, maxChars);
+  const clean = cleanText(withoutRecalledBlocks(text), maxChars);
   if (clean.text === "") throw invalidArgument(field, "must not be empty");
   return clean;
 }
@@ -47,6 +49,23 @@ export function checkJson(field: string, value: unknown, maxChars: number): void
   if (chars > maxChars) {
     throw invalidArgument(field, `must have at most ${maxChars} characters as JSON, it has ${chars}`);
   }
+}
+
+const MAX_TAGS = 32;
+const MAX_TAG_CHARS = 64;
+
+/** Trimmed, without empty and repeated ones. */
+export function checkTags(tags: readonly string[]): string[] {
+  const clean = [...new Set(tags.map((tag) => tag.trim()))].filter((tag) => tag !== "");
+  if (clean.length > MAX_TAGS) throw invalidArgument("tags", `must be at most ${MAX_TAGS}`);
+  for (const [i, tag] of clean.entries()) checkKey(`tags[${i}]`, tag, MAX_TAG_CHARS);
+  return clean;
+}
+
+export function checkKind(kind: string): MemoryKind {
+  const known = MEMORY_KINDS.find((name) => name === kind);
+  if (known === undefined) throw invalidArgument("kind", `must be one of ${MEMORY_KINDS.join(", ")}`);
+  return known;
 }
 
 /** A stamp that lies ahead of the clock by more than the allowance. */

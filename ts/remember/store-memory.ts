@@ -2,6 +2,8 @@
 // only through update_memory.
 
 import type { Config } from "../config.js";
+import type { MemoryKind } from "../domain/memory.js";
+import type { RelationType } from "../domain/relation.js";
 import type { WriteScope } from "../domain/scope.js";
 import { canonicalSource, defaultSource, type Source } from "../domain/source.js";
 import { storageStamp } from "../domain/time.js";
@@ -12,7 +14,9 @@ import {
   checkFuture,
   checkJson,
   checkKey,
+  checkKind,
   checkScope,
+  checkTags,
   checkTimestamp,
   cleanRequired,
 } from "./checks.js";
@@ -28,6 +32,16 @@ export interface StoreRequest {
   /** default: now */
   readonly timestamp?: string | undefined;
   readonly metadata?: { readonly [key: string]: unknown } | undefined;
+  /** default `note`; values and intentions are personas */
+  readonly kind?: MemoryKind | undefined;
+  readonly tags?: readonly string[] | undefined;
+  /** edges from the new row; a skipped one gets none */
+  readonly relations?: readonly RelationRequest[] | undefined;
+}
+
+export interface RelationRequest {
+  readonly type: RelationType;
+  readonly ref: string;
 }
 
 /** What became of it. `id` of a skipped one is the row that holds the text or the msg_id. */
@@ -49,6 +63,9 @@ export interface StoreMemoryParts {
   readonly findByContent: (scope: WriteScope, content: string) => number | null;
   readonly addMemory: (memory: NewMemory, embedding: NewEmbedding | null) => number | null;
   readonly transaction: <T>(work: () => T) => T;
+  /** record keys of the far ends; throws for one that the agent does not have */
+  readonly relationTargets: (relations: readonly RelationRequest[]) => { key: number; type: RelationType }[];
+  readonly addRelation: (id: number, key: number, type: RelationType, createdAt: string) => void;
 }
 
 /** Throws `invalid_argument` naming field and rule; then nothing was written. */
@@ -61,8 +78,10 @@ export async function storeMemory(request: StoreRequest, parts: StoreMemoryParts
     // Another writer may have come first while the text was embedded.
     const lateCopy = findCopy(memory, parts);
     if (lateCopy !== null) return lateCopy;
+    const targets = parts.relationTargets(request.relations ?? []);
     const id = parts.addMemory(memory, embedding);
     if (id === null) throw new Error("the unique indexes refused a row that the probes did not find");
+    for (const { key, type } of targets) parts.addRelation(id, key, type, memory.createdAt);
     return { result: "stored", id, embedded: embedding !== null, truncated, aheadOfClock };
   });
 }
@@ -92,6 +111,8 @@ function prepare(request: StoreRequest, { config, clock }: StoreMemoryParts): Pr
   checkJson("source", source, config.limits.metadataChars);
   checkJson("metadata", metadata, config.limits.metadataChars);
   const memory = {
+    kind: checkKind(request.kind ?? "note"),
+    tags: checkTags(request.tags ?? []),
     ...scope,
     msgId,
     content: content.text,

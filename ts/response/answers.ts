@@ -1,19 +1,19 @@
 // Answers of the tools, as JSON objects: one function a capability.
 
-import type { Episode, Memory } from "../domain/memory.js";
 import { MemoryError } from "../errors.js";
+import type { Hit } from "../recall/candidate.js";
 import type { RecallTrace } from "../recall/trace.js";
 import type { StoreOutcome } from "../remember/store-memory.js";
-import type { ContentsAnswer, RecallAnswer } from "../service/memory-service.js";
+import type { RecallAnswer } from "../service/memory-service.js";
 import type { PauseState } from "../service/persistence.js";
-import {
-  type RowOptions,
-  toItem,
-  toListedEpisode,
-  toListedMemory,
-  toMessage,
-  type WireObject,
-} from "./rows.js";
+import { fitRows, leftOutNote, plainSize, type RowForms, wireSize } from "./budget.js";
+import { FULL_CONTENT_CHARS, wholeRows } from "./full-content.js";
+import { messageForms, type RecallView, type WireObject } from "./rows.js";
+
+/** The largest answer of all: whole texts with everything around them. Clients are told in `tools/list`. */
+export const FULL_ANSWER_CHARS = 300_000;
+/** Room for the keys around the rows and for notes on what was left out. */
+const FRAME_CHARS = 300;
 
 export function storeAnswer(outcome: StoreOutcome): WireObject {
   if (outcome.result === "skipped")
@@ -36,9 +36,49 @@ export function storeAnswer(outcome: StoreOutcome): WireObject {
   };
 }
 
-export function recallAnswer(answer: RecallAnswer, options: RowOptions): WireObject {
+export function recallAnswer(answer: RecallAnswer, view: RecallView): WireObject {
+  return shownRows(
+    answer,
+    view,
+    answer.hits.map((hit) => ({ hit })),
+    [],
+  );
+}
+
+/** What a row of the answer is made of: a hit, or something ready made beside the hits. */
+export type Shown = { readonly hit: Hit } | { readonly forms: RowForms };
+
+/**
+ * The answer with `shown` as its messages, in that order. Where not everything fits, the best hits keep their
+ * text first, and what stands beside the hits goes in the order of `beside`, best first.
+ */
+export function shownRows(
+  answer: RecallAnswer,
+  view: RecallView,
+  shown: readonly Shown[],
+  beside: readonly number[],
+): WireObject {
+  const { whole, isOverBudget } = wholeRows(answer.hits, view);
+  const frame = answerFrame(answer);
+  const positions = new Map(shown.flatMap((row, i) => ("hit" in row ? [[row.hit, i] as const] : [])));
+  const bestFirst = [...answer.hits].reverse().flatMap((hit) => positions.get(hit) ?? []);
+  const forms = shown.map((row) =>
+    "hit" in row ? messageForms(row.hit, view, whole.has(row.hit)) : row.forms,
+  );
+  const isFull = view.fullContent === true || view.previewChars <= 0;
+  const [budget, size] = isFull ? [FULL_ANSWER_CHARS, plainSize] : [view.budgetChars, wireSize];
+  const fitted = fitRows(forms, [...bestFirst, ...beside], budget - size(frame) - FRAME_CHARS, size);
   return {
-    messages: answer.hits.map((hit) => toMessage(hit, options)),
+    messages: fitted.rows.filter((row) => row !== null),
+    ...frame,
+    ...(isOverBudget ? { full_content_budget_chars: FULL_CONTENT_CHARS } : {}),
+    ...leftOutNote(fitted, budget),
+  };
+}
+
+/** Everything but the rows. */
+function answerFrame(answer: RecallAnswer): WireObject {
+  return {
     ...(answer.otherAgents === undefined
       ? {}
       : { note: `this agent_id holds no memories; these do: ${answer.otherAgents.join(", ")}` }),
@@ -67,39 +107,6 @@ function advisory(reason: string): WireObject {
   };
 }
 
-/** Whole texts in one answer, so that twenty long rows do not fill an agent's context. */
-const CONTENTS_BUDGET_CHARS = 40_000;
-
-export function contentsAnswer({ rows, missing }: ContentsAnswer): WireObject {
-  const items: WireObject[] = [];
-  const deferred: unknown[] = [];
-  let used = 0;
-  for (const row of rows) {
-    const item = toItem(row);
-    const size = JSON.stringify(item).length;
-    // The first row always fits: a caller that asks for one gets it.
-    if (deferred.length > 0 || (items.length > 0 && used + size > CONTENTS_BUDGET_CHARS))
-      deferred.push(item["ref"]);
-    else items.push(item);
-    used += size;
-  }
-  return {
-    items,
-    missing,
-    count: items.length,
-    ...(deferred.length === 0 ? {} : { deferred, budget_chars: CONTENTS_BUDGET_CHARS }),
-  };
-}
-
-/** Lists show previews: whole texts are one `get_contents` away. */
-export function memoryListAnswer(memories: readonly Memory[], options: RowOptions): WireObject {
-  return { memories: memories.map((memory) => toListedMemory(memory, options)), count: memories.length };
-}
-
-export function episodeListAnswer(episodes: readonly Episode[], options: RowOptions): WireObject {
-  return { episodes: episodes.map((episode) => toListedEpisode(episode, options)), count: episodes.length };
-}
-
 /** Which pause a session key means. */
 export function pauseScope(sessionKey: string | undefined): "session" | "process" {
   const key = (sessionKey ?? "").trim();
@@ -118,7 +125,7 @@ export function pausedAnswer(success: WireObject, { remainingSeconds }: PauseSta
 
 /** The one shape of a failure. Words of foreign errors stay in the log. */
 export function failureAnswer(error: unknown): WireObject {
-  return { ok: false, error: failureText(error) };
+  return { ok: false, error: failureText(error), ...(error instanceof MemoryError ? error.details : {}) };
 }
 
 /** The same for `store`, which reports through `result` and `reason`. */

@@ -1,10 +1,12 @@
 // Rows as readers get them: snake_case, previews instead of long texts, nothing that is empty.
 
-import { type Episode, episodeTime, type Memory } from "../domain/memory.js";
+import { EPISODE_LABEL, type Episode, episodeTime, type Memory } from "../domain/memory.js";
 import { formatRef } from "../domain/record.js";
 import { countChars, cutChars } from "../domain/text.js";
 import { type Hit, type ProfileRow, type RecordRow, rowText } from "../recall/candidate.js";
 import type { Confidence } from "../recall/confidence.js";
+import type { ContentsRow, RowRange } from "../service/contents.js";
+import { cutExcerpt } from "./excerpt.js";
 
 /** A JSON object of the wire. */
 export type WireObject = { [key: string]: unknown };
@@ -14,18 +16,57 @@ export interface RowOptions {
   readonly previewChars: number;
 }
 
-/** A row of a recall answer. Only stored rows have a ref and are cut. */
-export function toMessage(hit: Hit, options: RowOptions): WireObject {
+/** How the rows of a recall are shown. */
+export interface RecallView extends RowOptions {
+  /** longest excerpt of a cut row, 0 shows none */
+  readonly excerptChars: number;
+  /** size of the whole answer, see `wireSize` */
+  readonly budgetChars: number;
+  /** whole texts as far as `FULL_CONTENT_CHARS` goes */
+  readonly fullContent?: boolean | undefined;
+}
+
+/** Previews of rows for which an answer has little room. */
+const SHORT_PREVIEW_CHARS = 120;
+
+/**
+ * A row of a recall answer, in forms that take less and less room: with its excerpt, without, with a short
+ * preview. Only stored rows have a ref and are cut.
+ */
+export function messageForms(hit: Hit, view: RecallView, isWhole: boolean): WireObject[] {
+  if (hit.row.kind === "profile" || isWhole) {
+    const short = toMessage(hit, SHORT_PREVIEW_CHARS, {});
+    const whole = toMessage(hit, 0, {});
+    return "content_truncated" in short ? [whole, short] : [whole];
+  }
+  const excerpt = excerptOf(hit, view);
+  const cut = (previewChars: number): WireObject => toMessage(hit, previewChars, {});
+  return [
+    ...(Object.keys(excerpt).length === 0 ? [] : [toMessage(hit, view.previewChars, excerpt)]),
+    cut(view.previewChars),
+    ...(view.previewChars <= SHORT_PREVIEW_CHARS ? [] : [cut(SHORT_PREVIEW_CHARS)]),
+  ];
+}
+
+function toMessage(hit: Hit, previewChars: number, excerpt: WireObject): WireObject {
   const { row, confidence, matchReason } = hit;
-  const text = rowText(row);
   return {
-    ...(row.kind === "profile"
-      ? { content: text }
-      : { ...cutText("content", text, options), ref: rowRef(row) }),
+    ...cutText("content", rowText(row), { previewChars }),
+    ...(row.kind === "profile" ? {} : { ref: rowRef(row) }),
+    ...excerpt,
     ...rowDetails(row),
     ...(confidence === undefined ? {} : { confidence: toConfidence(confidence) }),
     ...(matchReason === undefined ? {} : { match_reason: { ...matchReason } }),
   };
+}
+
+function excerptOf({ row, passages }: Hit, { previewChars, excerptChars }: RecallView): WireObject {
+  if (row.kind === "profile" || passages === undefined) return {};
+  const labelChars = row.kind === "ep" ? EPISODE_LABEL.length : 0;
+  const text = row.kind === "ep" ? row.episode.summary : row.memory.content;
+  const shown = { previewChars: Math.max(0, previewChars - labelChars), maxChars: excerptChars };
+  const excerpt = cutExcerpt(text, passages, shown);
+  return excerpt === "" ? {} : { excerpt, excerpt_basis: passages.basis };
 }
 
 function toConfidence({ ageHours, ageUnknown, resolved, cosine, score }: Confidence): WireObject {
@@ -38,13 +79,23 @@ function toConfidence({ ageHours, ageUnknown, resolved, cosine, score }: Confide
   };
 }
 
-/** A whole row of `get_contents`. */
-export function toItem(row: RecordRow): WireObject {
+/** A row of `get_contents`: whole, or the range that was asked for. */
+export function toItem(row: ContentsRow): WireObject {
+  const { range } = row;
   return {
     ref: rowRef(row),
-    content: rowText(row),
+    content: range === undefined ? rowText(row) : range.text,
     ...rowDetails(row),
     ...(row.kind === "ep" ? { resolved: row.episode.resolved } : {}),
+    ...(range === undefined ? {} : { range: toRange(range) }),
+  };
+}
+
+function toRange({ start, end, contentChars, block, blocks }: RowRange): WireObject {
+  return {
+    span: [start, end],
+    content_len: contentChars,
+    ...(block === undefined ? {} : { block, of: blocks }),
   };
 }
 
@@ -79,7 +130,7 @@ export function toListedEpisode(episode: Episode, options: RowOptions): WireObje
   };
 }
 
-export function rowRef(row: RecordRow): string {
+function rowRef(row: RecordRow): string {
   return formatRef({ kind: row.kind, id: row.kind === "mem" ? row.memory.id : row.episode.id });
 }
 

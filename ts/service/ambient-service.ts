@@ -6,7 +6,7 @@ import { renderBlock } from "../ambient/block.js";
 import type { AmbientOutcome, AmbientParts, AmbientSlots } from "../ambient/types.js";
 import { wordingFor } from "../ambient/wording.js";
 import type { Config } from "../config.js";
-import { formatRef, parseRef, recordKey, recordOfKey } from "../domain/record.js";
+import { parseRef, recordKey } from "../domain/record.js";
 import type { RelationType } from "../domain/relation.js";
 import type { ReadScope } from "../domain/scope.js";
 import { countChars } from "../domain/text.js";
@@ -171,7 +171,10 @@ export class AmbientService {
   ): { key: number; type: RelationType }[] {
     if (relations.length > MAX_DECLARED)
       throw invalidArgument("relations", `must be a list of at most ${MAX_DECLARED} items`);
-    return relations.map(({ type, ref }, i) => ({ type, key: this.#visibleKey(`relations[${i}].ref`, ref, scope) }));
+    return relations.map(({ type, ref }, i) => ({
+      type,
+      key: this.#visibleKey(`relations[${i}].ref`, ref, scope),
+    }));
   }
 
   /** Any project and channel of the agent: a relation may cross them. */
@@ -198,8 +201,4 @@ export class AmbientService {
 
 function keyOfRow(row: RecordRow): number {
   return recordKey(row.kind, row.kind === "mem" ? row.memory.id : row.episode.id);
-}
-
-export function refOfKey(key: number): string {
-  return formatRef(recordOfKey(key));
 }

@@ -107,6 +107,11 @@ export class CalibrationService {
     return this.#running;
   }
 
+  /** Forgets an agent whose data is deleted. */
+  forget(agentId: string): void {
+    this.#parts.calibrations.remove(agentId);
+  }
+
   /** Ends a background run at its next step, and resolves when it has ended. */
   async idle(): Promise<void> {
     this.#stopped = true;

@@ -1,16 +1,18 @@
 // One method per capability: what MCP, HTTP, CLI and the library call. Whole rows go out, cuts for readers
 // are made in response/.
 
+import type { AmbientParts } from "../ambient/types.js";
 import type { Config } from "../config.js";
+import type { ListCursor } from "../domain/cursor.js";
 import type { Episode, Memory } from "../domain/memory.js";
-import { parseRef, type RecordId, recordKey } from "../domain/record.js";
-import type { ReadScope, WriteScope } from "../domain/scope.js";
+import { type RecordId, recordKey } from "../domain/record.js";
+import type { ReadScope } from "../domain/scope.js";
 import { storageStamp } from "../domain/time.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { invalidArgument, MemoryError } from "../errors.js";
 import type { RecordRow } from "../recall/candidate.js";
 import { recall } from "../recall/recall.js";
-import type { RecallOutcome, RecallParts } from "../recall/recall-parts.js";
+import type { PassageRequest, RecallOutcome, RecallParts } from "../recall/recall-parts.js";
 import { type ContextEntry, heldTexts, type MergedEntry, mergeByTime } from "../recall/with-context.js";
 import { archiveEpisode, type EpisodeOutcome, type EpisodeRequest } from "../remember/archive-episode.js";
 import { checkScope, cleanRequired } from "../remember/checks.js";
@@ -19,10 +21,14 @@ import { type StoreOutcome, type StoreRequest, storeMemory } from "../remember/s
 import { notChangeable, type UpdateOutcome, updateMemory } from "../remember/update-memory.js";
 import type { Store } from "../store/store.js";
 import type { VectorSearch } from "../vectors/vector-search.js";
-import type { AmbientParts } from "../ambient/types.js";
+import type { Caller } from "./access.js";
 import { AmbientService } from "./ambient-service.js";
 import type { CalibrationService } from "./calibration-service.js";
+import { type ContentsAnswer, type ContentsRef, readContents } from "./contents.js";
+import { type Refusal, refusalOf } from "./demands.js";
+import type { MaintenanceService } from "./maintenance-service.js";
 import { PersistencePauses } from "./persistence.js";
+import { QuietMoment } from "./quiet-moment.js";
 import { readScope, writeScope } from "./scopes.js";
 
 /** The bucket a call names; what is left out comes from the settings. */
@@ -44,6 +50,8 @@ export interface RecallArguments extends ScopeArguments {
   readonly deep?: boolean | undefined;
   /** adds what each step did */
   readonly trace?: boolean | undefined;
+  /** adds to long rows which of their passages answer the query */
+  readonly passages?: PassageRequest | undefined;
 }
 
 export interface RecallAnswer extends RecallOutcome {
@@ -55,10 +63,10 @@ export interface ContextAnswer extends RecallAnswer {
   readonly merged: readonly MergedEntry[];
 }
 
-export interface ContentsAnswer {
-  readonly rows: readonly RecordRow[];
-  /** refs that are malformed, unknown or somebody else's */
-  readonly missing: readonly string[];
+export interface ListArguments extends ScopeArguments {
+  readonly limit?: number | undefined;
+  /** the last row of the page before */
+  readonly after?: ListCursor | undefined;
 }
 
 /** The parts that the service works with; `open-memory.ts` builds them. */
@@ -71,13 +79,13 @@ export interface ServiceParts {
   readonly recallParts: RecallParts;
   readonly vectorsOf: AmbientParts["vectorsOf"];
   readonly calibration: CalibrationService;
+  readonly maintenance: MaintenanceService;
   /** the vector search of the embedder's identity, once it is known */
   readonly vectorSearch: () => VectorSearch | null;
   readonly close: () => Promise<void>;
 }
 
 const DEFAULT_LIMIT = 10;
-const CALIBRATION_DELAY_MS = 300;
 
 export class MemoryService {
   readonly config: Config;
@@ -85,16 +93,21 @@ export class MemoryService {
   readonly pauses: PersistencePauses;
   /** what unrelated texts look like in this store, and the precision of the gate */
   readonly calibration: CalibrationService;
+  /** health, missing vectors, export, import, merge */
+  readonly maintenance: MaintenanceService;
   /** ambient recall, relations, counted use */
   readonly ambient: AmbientService;
   readonly #parts: ServiceParts;
-  #calibrationTimer: NodeJS.Timeout | undefined;
+  readonly #calibration: QuietMoment;
 
   constructor(parts: ServiceParts) {
     this.config = parts.config;
     this.pauses = new PersistencePauses(parts.clock);
     this.calibration = parts.calibration;
+    this.#calibration = new QuietMoment(() => void this.calibration.calibrateDue());
+    this.maintenance = parts.maintenance;
     this.ambient = new AmbientService(parts);
+    this.maintenance.beforeExport(() => this.ambient.uses.flush());
     this.#parts = parts;
   }
 
@@ -123,6 +136,7 @@ export class MemoryService {
 
   /** Finds memories and episodes by words and meaning; the last row is the best. */
   async recall(request: RecallArguments): Promise<RecallAnswer> {
+    this.#calibration.touch();
     const scope = readScope(request, this.config);
     const outcome = await recall(
       {
@@ -133,6 +147,7 @@ export class MemoryService {
         excludeContents: request.excludeContents ?? [],
         deep: request.deep ?? false,
         trace: request.trace ?? false,
+        passages: request.passages ?? null,
       },
       this.#parts.recallParts,
     );
@@ -148,20 +163,12 @@ export class MemoryService {
     return agents.length === 0 ? {} : { otherAgents: agents };
   }
 
-  /** The whole rows of 1 to 20 refs. Foreign, unknown and malformed refs are `missing`, never an error. */
-  getContents(refs: readonly string[], scope: ScopeArguments = {}): ContentsAnswer {
-    if (refs.length < 1 || refs.length > 20) throw invalidArgument("refs", "must be a list of 1 to 20 refs");
+  /** The rows of 1 to 20 refs, or parts of them. Foreign, unknown and malformed refs are `missing`, never an error. */
+  getContents(refs: readonly ContentsRef[], scope: ScopeArguments = {}): ContentsAnswer {
     const visible: ReadScope = { ...readScope(scope, this.config), projectId: null, channel: null };
-    const rows: RecordRow[] = [];
-    const missing: string[] = [];
-    for (const ref of refs) {
-      const record = parseRef(ref);
-      const row = record === null ? null : this.#row(record, visible);
-      if (row === null) missing.push(ref);
-      else rows.push(row);
-    }
-    this.ambient.opened(rows);
-    return { rows, missing };
+    const answer = readContents(refs, (record) => this.#row(record, visible));
+    this.ambient.opened(answer.rows);
+    return answer;
   }
 
   #row({ kind, id }: RecordId, scope: ReadScope): RecordRow | null {
@@ -174,15 +181,15 @@ export class MemoryService {
     return episode === undefined ? null : { kind, episode };
   }
 
-  /** Newest first by storage time. An agent of `""` lists all agents. */
-  listMemories(request: ScopeArguments & { limit?: number | undefined } = {}): Memory[] {
+  /** Newest first by storage time, behind `after` where that is given. An agent of `""` lists all agents. */
+  listMemories(request: ListArguments = {}): Memory[] {
     const scope = readScope(request, this.config, { allAgents: true });
-    return this.#parts.store.memories.newest(scope, null, request.limit ?? 100);
+    return this.#parts.store.memories.page(scope, request.after ?? null, request.limit ?? 100);
   }
 
-  listEpisodes(request: ScopeArguments & { limit?: number | undefined } = {}): Episode[] {
+  listEpisodes(request: ListArguments = {}): Episode[] {
     const scope = readScope(request, this.config, { allAgents: true });
-    return this.#parts.store.episodes.newest(scope, request.limit ?? 50);
+    return this.#parts.store.episodes.page(scope, request.after ?? null, request.limit ?? 50);
   }
 
   /** Recall merged with the caller's conversation, chronological by the moments that stamps name. */
@@ -282,17 +289,20 @@ export class MemoryService {
   deleteAgentData(agentId: string): { memories: number; episodes: number; profiles: number } {
     if (agentId === "") throw invalidArgument("agent_id", "is required for bulk deletion");
     const deleted = this.#parts.store.deleteAgent(agentId);
+    this.calibration.forget(agentId);
     this.#vectorsChanged();
     return deleted;
   }
 
-  /** A store that has grown much is calibrated anew, when its writers pause. */
+  /** A store that has grown much is calibrated anew, when nobody has asked anything for a while. */
   #grew(): void {
     this.#vectorsChanged();
-    if (!this.config.calibration.automatic) return;
-    clearTimeout(this.#calibrationTimer);
-    this.#calibrationTimer = setTimeout(() => void this.calibration.calibrateDue(), CALIBRATION_DELAY_MS);
-    this.#calibrationTimer.unref();
+    if (this.config.calibration.automatic) this.#calibration.start();
+  }
+
+  /** What the caller lacks for a call of this tool; null when it may go ahead. */
+  refusal(caller: Caller, tool: string, args: Readonly<Record<string, unknown>>): Refusal | null {
+    return refusalOf(caller, tool, args, this.config);
   }
 
   #vectorsChanged(): void {
@@ -315,17 +325,20 @@ export class MemoryService {
   /** Checks the words index and takes up pending vectors; meant for a quiet moment after the start. */
   async maintain(): Promise<void> {
     const { automatic, atEveryStart } = this.config.calibration;
-    this.#parts.store.repairLexical();
-    await this.#parts.vectorSearch()?.sync();
+    await this.maintenance.runOnce();
     if (automatic || atEveryStart) await this.calibration.calibrateDue({ all: atEveryStart });
   }
 
   /** Waits for background work and closes the files. */
   async close(): Promise<void> {
-    clearTimeout(this.#calibrationTimer);
+    this.#calibration.stop();
+    // First of all: a running embedding call is what others would wait for.
+    this.#parts.embedder.close();
+    await this.maintenance.close();
     await this.calibration.idle();
+    this.ambient.uses.flush();
     await this.#parts.close();
   }
 }
 
-export type { StoreOutcome, WriteScope };
+export type { ContentsAnswer, StoreOutcome };

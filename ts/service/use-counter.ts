@@ -10,7 +10,7 @@ const OPENED = 2;
 const LISTED = 1;
 /** Rows of an answer that count as used together. */
 const TOGETHER = 5;
-const DELAY_MS = 200;
+const DELAY_MS = 1000;
 const MAX_WAITING = 1000;
 
 interface Waiting {

@@ -1,6 +1,9 @@
 // The only reader of CPersona's own database files (schemas 13 to 21): read-only, one view, as records of the
 // export format. Columns that an older schema lacks are left out of the record.
 
+import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { MemoryError } from "../errors.js";
 import type { SqlConnection, SqlDriver, SqlRow } from "./driver.js";
 import { APPLICATION_ID } from "./schema.js";
@@ -35,9 +38,12 @@ export class CPersonaFile {
   readonly schema: number;
   readonly #connection: SqlConnection;
   readonly #tables: ReadonlySet<string>;
+  /** folder of a copy, to be removed */
+  readonly #copy: string | null;
 
-  private constructor(connection: SqlConnection) {
+  private constructor(connection: SqlConnection, copy: string | null) {
     this.#connection = connection;
+    this.#copy = copy;
     connection.exec("PRAGMA busy_timeout = 5000");
     this.#tables = new Set(
       connection
@@ -50,18 +56,48 @@ export class CPersonaFile {
 
   /** Throws `schema_mismatch` when it is no database of CPersona or of an unknown schema. */
   static open(path: string, driver: SqlDriver): CPersonaFile {
+    // Without a log nobody has the file open, and reading it in place would leave a log behind.
+    if (!existsSync(`${path}-wal`)) return CPersonaFile.#openCopy(path, driver);
+    try {
+      return CPersonaFile.#open(path, driver, null);
+    } catch (error) {
+      // In a folder that cannot be written SQLite cannot read a file with a log.
+      if (error instanceof MemoryError && error.code === "damaged_file")
+        return CPersonaFile.#openCopy(path, driver);
+      throw error;
+    }
+  }
+
+  static #openCopy(path: string, driver: SqlDriver): CPersonaFile {
+    const folder = mkdtempSync(join(tmpdir(), "cpersona-import-"));
+    try {
+      const copy = join(folder, "cpersona.db");
+      for (const suffix of ["", "-wal"])
+        if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+      return CPersonaFile.#open(copy, driver, folder);
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  static #open(path: string, driver: SqlDriver, copy: string | null): CPersonaFile {
     let connection: SqlConnection | undefined;
     try {
       connection = driver.connect(path, { readOnly: true });
-      const file = new CPersonaFile(connection);
+      const file = new CPersonaFile(connection, copy);
       connection.exec("BEGIN");
       return file;
     } catch (error) {
       connection?.close();
       if (error instanceof MemoryError) throw error;
-      throw new MemoryError("damaged_file", "import aborted, nothing was imported: the database cannot be read", {
-        cause: error,
-      });
+      throw new MemoryError(
+        "damaged_file",
+        "import aborted, nothing was imported: the database cannot be read",
+        {
+          cause: error,
+        },
+      );
     }
   }
 
@@ -87,8 +123,19 @@ export class CPersonaFile {
     return Object.values(this.#connection.prepare(sql).get() ?? {})[0];
   }
 
-  /** Every record with its type, as `_type`; a vector is `embedding`, bytes. */
+  /** Every record with its type, as `_type`; a vector is `embedding`, bytes. Throws `damaged_file`. */
   *records(): Generator<Record<string, unknown>> {
+    try {
+      yield* this.#records();
+    } catch (error) {
+      if (error instanceof MemoryError) throw error;
+      throw new MemoryError("damaged_file", "import aborted, nothing was imported: the database is damaged", {
+        cause: error,
+      });
+    }
+  }
+
+  *#records(): Generator<Record<string, unknown>> {
     for (const { type, table, order } of RECORD_TABLES) {
       if (!this.#tables.has(table)) continue;
       const page = this.#connection.prepare(
@@ -105,6 +152,7 @@ export class CPersonaFile {
 
   close(): void {
     this.#connection.close();
+    if (this.#copy !== null) rmSync(this.#copy, { recursive: true, force: true });
   }
 }
 

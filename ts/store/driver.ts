@@ -117,6 +117,6 @@ export function loadDriver(wanted: SqlDriverName | "auto"): SqlDriver {
   throw new MemoryError(
     "driver_missing",
     `no SQLite driver works on Node ${process.versions.node} (${process.platform} ${process.arch}): ${reasons.join("; ")}. ` +
-      "Run on Node 22.13 or newer, which brings node:sqlite, or run `npm rebuild better-sqlite3`",
+      "Run on Node 22.13 or newer, which brings node:sqlite, or run `npm install better-sqlite3@12` with install scripts allowed",
   );
 }

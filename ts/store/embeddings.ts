@@ -39,6 +39,11 @@ export class Embeddings {
     });
   }
 
+  /** Width of the vectors of a known identity. */
+  dimensionOf(identity: string): number {
+    return Number(this.#db.value("SELECT dimension FROM embedders WHERE identity = ?", identity) ?? 0);
+  }
+
   /** Replaces a record's vectors of one embedder and logs the change. */
   put(recordKey: number, embedder: number, blocks: readonly EmbeddedBlock[]): void {
     this.#db.sql("DELETE FROM embeddings WHERE record_key = ? AND embedder = ?").run(recordKey, embedder);
@@ -57,6 +62,11 @@ export class Embeddings {
       );
     }
     this.#logChange(recordKey);
+  }
+
+  /** Notes that this embedder finds nothing to embed in a record's text, so that it is not asked again. */
+  markBlank(recordKey: number, embedder: number): void {
+    this.put(recordKey, embedder, [{ startChar: 0, endChar: 0, vector: new Float32Array(0) }]);
   }
 
   /** Removes a record's vectors of every embedder and logs the change. */
@@ -101,19 +111,32 @@ export class Embeddings {
 
   /** The vectors of these records' blocks made by one embedder, keyed by record. */
   vectorsOf(keys: readonly number[], embedder: number): Map<number, Float32Array[]> {
-    const out = new Map<number, Float32Array[]>();
+    const blocks = this.blocksOf(keys, embedder);
+    return new Map(Array.from(blocks, ([key, of]) => [key, of.map(({ vector }) => vector)]));
+  }
+
+  /** The blocks of these records embedded by one embedder, in text order, keyed by record. */
+  blocksOf(keys: readonly number[], embedder: number): Map<number, EmbeddedBlock[]> {
+    const out = new Map<number, EmbeddedBlock[]>();
     const rows = this.#db
       .sql(
-        "SELECT record_key, vector FROM embeddings WHERE record_key IN (SELECT value FROM json_each(?)) AND embedder = ?",
+        `SELECT record_key, start_char, end_char, vector FROM embeddings
+         WHERE record_key IN (SELECT value FROM json_each(?)) AND embedder = ? ORDER BY record_key, block`,
       )
       .all(JSON.stringify(keys), embedder);
     for (const row of rows) {
       const key = Number(row["record_key"]);
-      if ((row["vector"] as Uint8Array).byteLength % 4 !== 0) continue;
-      const vectors = out.get(key) ?? [];
-      out.set(key, vectors);
-      // The driver's bytes may lie at any offset; float32 needs a multiple of four.
-      vectors.push(new Float32Array(Uint8Array.from(row["vector"] as Uint8Array).buffer));
+      const { byteLength } = row["vector"] as Uint8Array;
+      // An empty one marks a text that has nothing to embed; see `markBlank`.
+      if (byteLength === 0 || byteLength % 4 !== 0) continue;
+      const blocks = out.get(key) ?? [];
+      out.set(key, blocks);
+      blocks.push({
+        startChar: Number(row["start_char"]),
+        endChar: Number(row["end_char"]),
+        // The driver's bytes may lie at any offset; float32 needs a multiple of four.
+        vector: new Float32Array(Uint8Array.from(row["vector"] as Uint8Array).buffer),
+      });
     }
     return out;
   }

@@ -1,5 +1,6 @@
 // Row <-> Episode, and every query on the episodes table but the lexical ones.
 
+import type { ListCursor } from "../domain/cursor.js";
 import type { Episode } from "../domain/memory.js";
 import type { ReadScope } from "../domain/scope.js";
 import type { Database } from "./database.js";
@@ -56,6 +57,18 @@ export class Episodes {
         `SELECT ${COLUMNS} FROM episodes WHERE ${where.sql} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
       )
       .all(...where.values, limit, offset)
+      .map(toEpisode);
+  }
+
+  /** The same as `newest`, behind a row of an earlier page; null starts at the newest. */
+  page(scope: ReadScope, after: ListCursor | null, limit: number): Episode[] {
+    if (after === null) return this.newest(scope, limit);
+    const where = scopeCondition(scope, "episodes");
+    return this.#db
+      .sql(
+        `SELECT ${COLUMNS} FROM episodes WHERE (created_at, id) < (?, ?) AND ${where.sql} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      )
+      .all(after.createdAt, after.id, ...where.values, limit)
       .map(toEpisode);
   }
 

@@ -46,8 +46,6 @@ const PATCH_COLUMNS: Readonly<Record<keyof MemoryPatch, string>> = {
   contentHash: "content_hash",
 };
 
-const MEMORY_KEY = "m.id * 2";
-const EPISODE_KEY = "e.id * 2 + 1";
 /** Rows of derived tables whose record is gone. */
 const GONE = `(record_key % 2 = 0 AND NOT EXISTS (SELECT 1 FROM memories WHERE id = record_key / 2))
   OR (record_key % 2 = 1 AND NOT EXISTS (SELECT 1 FROM episodes WHERE id = record_key / 2))`;
@@ -99,52 +97,6 @@ export class Health {
     this.#db.sql("UPDATE episodes SET summary = ? WHERE id = ?").run(summary, id);
   }
 
-  /** Newest records without a vector of this embedder, as keys; `skip` names records to leave out. */
-  keysWithoutVector(embedder: number, skip: readonly number[], limit: number): number[] {
-    const skipped = JSON.stringify(skip);
-    const rows = this.#db
-      .sql(
-        `SELECT ${MEMORY_KEY} AS key, m.created_at AS at FROM memories m
-           WHERE NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.record_key = ${MEMORY_KEY} AND v.embedder = ?)
-             AND ${MEMORY_KEY} NOT IN (SELECT value FROM json_each(?))
-         UNION ALL
-         SELECT ${EPISODE_KEY} AS key, e.created_at AS at FROM episodes e
-           WHERE NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.record_key = ${EPISODE_KEY} AND v.embedder = ?)
-             AND ${EPISODE_KEY} NOT IN (SELECT value FROM json_each(?))
-         ORDER BY at DESC, key DESC LIMIT ?`,
-      )
-      .all(embedder, skipped, embedder, skipped, limit);
-    return rows.map((row) => Number(row["key"]));
-  }
-
-  /** Records of an agent (null = all) without a vector of this embedder. */
-  countWithoutVector(embedder: number, agentId: string | null): { memories: number; episodes: number } {
-    const count = (table: string, alias: string, key: string): number =>
-      Number(
-        this.#db.value(
-          `SELECT count(*) FROM ${table} ${alias} WHERE (? IS NULL OR ${alias}.agent_id = ?)
-             AND NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.record_key = ${key} AND v.embedder = ?)`,
-          agentId,
-          agentId,
-          embedder,
-        ),
-      );
-    return { memories: count("memories", "m", MEMORY_KEY), episodes: count("episodes", "e", EPISODE_KEY) };
-  }
-
-  /** Texts to embed of these records: keys that are gone are absent. */
-  texts(keys: readonly number[]): Map<number, string> {
-    const json = JSON.stringify(keys);
-    const rows = this.#db
-      .sql(
-        `SELECT ${MEMORY_KEY} AS key, m.content AS text FROM memories m WHERE ${MEMORY_KEY} IN (SELECT value FROM json_each(?))
-         UNION ALL
-         SELECT ${EPISODE_KEY} AS key, e.summary AS text FROM episodes e WHERE ${EPISODE_KEY} IN (SELECT value FROM json_each(?))`,
-      )
-      .all(json, json);
-    return new Map(rows.map((row) => [Number(row["key"]), String(row["text"])]));
-  }
-
   /** Vectors whose width is not their embedder's, or that hold a value that is no number; at most `limit` are read. */
   badVectors(agentId: string | null, limit: number): { width: number[]; values: number[] } {
     const ofAgent = `(? IS NULL OR coalesce(m.agent_id, e.agent_id) = ?)`;
@@ -165,12 +117,31 @@ export class Health {
            WHERE v.id > ? AND length(v.vector) = b.dimension * 4 AND ${ofAgent} ORDER BY v.id LIMIT 1000`,
         )
         .all(after, agentId, agentId);
-      for (const row of rows) if (!isFiniteVector(row["vector"] as Uint8Array)) values.push(Number(row["key"]));
+      for (const row of rows)
+        if (!isFiniteVector(row["vector"] as Uint8Array)) values.push(Number(row["key"]));
       if (rows.length === 0) break;
       read += rows.length;
       after = Number(rows[rows.length - 1]?.["id"]);
     }
     return { width: width.map((row) => Number(row["key"])), values: [...new Set(values)] };
+  }
+
+  /** How many of the agent's newest vectors do not have unit length, and how many were read. */
+  offLength(agentId: string, tolerance: number, limit: number): { count: number; read: number } {
+    const rows = this.#db
+      .sql(
+        `SELECT v.vector AS vector FROM embeddings v
+           LEFT JOIN memories m ON v.record_key % 2 = 0 AND m.id = v.record_key / 2
+           LEFT JOIN episodes e ON v.record_key % 2 = 1 AND e.id = v.record_key / 2
+         WHERE coalesce(m.agent_id, e.agent_id) = ? AND length(v.vector) > 0 AND length(v.vector) % 4 = 0
+         ORDER BY v.id DESC LIMIT ?`,
+      )
+      .all(agentId, limit);
+    const off = rows.filter((row) => {
+      const vector = new Float32Array(Uint8Array.from(row["vector"] as Uint8Array).buffer);
+      return !(Math.abs(Math.hypot(...vector) - 1) <= tolerance);
+    });
+    return { count: off.length, read: rows.length };
   }
 
   /** Vectors by the embedder that made them. */
@@ -207,7 +178,8 @@ export class Health {
 
   removeOrphans(): number {
     const keys = this.#db.sql(`SELECT DISTINCT record_key AS key FROM embeddings WHERE ${GONE}`).all();
-    const remove = (table: string): number => this.#db.sql(`DELETE FROM ${table} WHERE ${GONE}`).run().changes;
+    const remove = (table: string): number =>
+      this.#db.sql(`DELETE FROM ${table} WHERE ${GONE}`).run().changes;
     const removed = remove("embeddings") + remove("uses");
     for (const row of keys)
       this.#db.sql("INSERT INTO vector_changes (record_key) VALUES (?)").run(Number(row["key"]));
@@ -220,21 +192,34 @@ export class Health {
   }
 
   recountScopes(): number {
-    return this.#db.sql(`UPDATE scopes SET memories = ${HELD_MEMORIES}, episodes = ${HELD_EPISODES} WHERE ${DRIFT}`).run()
-      .changes;
+    return this.#db
+      .sql(`UPDATE scopes SET memories = ${HELD_MEMORIES}, episodes = ${HELD_EPISODES} WHERE ${DRIFT}`)
+      .run().changes;
   }
 
-  /** Unlocked copies in a project or channel of a text that a wider bucket of the agent holds too. */
-  narrowCopies(agentId: string | null): number[] {
+  /** Whether another row of the memory's bucket has this content hash. */
+  isHeld(id: number, contentHash: Uint8Array): boolean {
+    return (
+      this.#db.value(
+        `SELECT 1 FROM memories m JOIN memories o ON o.agent_id = m.agent_id AND o.project_id = m.project_id AND o.channel = m.channel
+         WHERE m.id = ? AND o.id <> m.id AND o.content_hash = ?`,
+        id,
+        contentHash,
+      ) !== undefined
+    );
+  }
+
+  /** Copies in a project or channel of a text that a wider bucket of the agent holds too. */
+  narrowCopies(agentId: string | null): { id: number; locked: boolean }[] {
     return this.#db
       .sql(
-        `SELECT m.id AS id FROM memories m WHERE (m.project_id <> '' OR m.channel <> '') AND (? IS NULL OR m.agent_id = ?)
+        `SELECT m.id AS id, m.locked AS locked FROM memories m WHERE (m.project_id <> '' OR m.channel <> '') AND (? IS NULL OR m.agent_id = ?)
            AND EXISTS (SELECT 1 FROM memories w WHERE w.agent_id = m.agent_id AND w.content_hash = m.content_hash AND w.id <> m.id
              AND w.project_id IN ('', m.project_id) AND w.channel IN ('', m.channel)
              AND (w.project_id, w.channel) <> (m.project_id, m.channel))`,
       )
       .all(agentId, agentId)
-      .map((row) => Number(row["id"]));
+      .map((row) => ({ id: Number(row["id"]), locked: Number(row["locked"]) === 1 }));
   }
 
   /** Names of projects by agent. */

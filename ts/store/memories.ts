@@ -1,6 +1,7 @@
 // Row <-> Memory, and every query on the memories table but the lexical ones.
 
 import { createHash } from "node:crypto";
+import type { ListCursor } from "../domain/cursor.js";
 import type { Memory } from "../domain/memory.js";
 import type { ReadScope, SourceFilter, WriteScope } from "../domain/scope.js";
 import type { Source } from "../domain/source.js";
@@ -113,6 +114,18 @@ export class Memories {
       .map(toMemory);
   }
 
+  /** The same as `newest`, behind a row of an earlier page; null starts at the newest. */
+  page(scope: ReadScope, after: ListCursor | null, limit: number): Memory[] {
+    if (after === null) return this.newest(scope, null, limit);
+    const where = scopeCondition(scope, "memories");
+    return this.#db
+      .sql(
+        `SELECT ${COLUMNS} FROM memories WHERE (created_at, id) < (?, ?) AND ${where.sql} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      )
+      .all(after.createdAt, after.id, ...where.values, limit)
+      .map(toMemory);
+  }
+
   /** The agent's values and intentions that the scope may see, oldest first. */
   personas(scope: ReadScope, limit: number): Memory[] {
     const where = scopeCondition(scope, "memories");
@@ -128,13 +141,15 @@ export class Memories {
   idsExcludedByTags(scope: ReadScope): number[] {
     const { excludeTags = [] } = scope;
     if (excludeTags.length === 0) return [];
+    const own = scope.agentId === null ? "" : "AND agent_id = ?";
+    const values = scope.agentId === null ? [] : [scope.agentId];
     return this.#db
       .sql(
-        `SELECT id FROM memories WHERE tags <> '[]' AND (? IS NULL OR agent_id = ?)
+        `SELECT id FROM memories INDEXED BY memories_tagged WHERE tags <> '[]' ${own}
            AND EXISTS (SELECT 1 FROM json_each(tags) tag, json_each(?) word WHERE instr(tag.value, word.value) > 0)
          ORDER BY id`,
       )
-      .all(scope.agentId, scope.agentId, JSON.stringify(excludeTags))
+      .all(...values, JSON.stringify(excludeTags))
       .map((row) => Number(row["id"]));
   }
 
@@ -170,17 +185,18 @@ export class Memories {
 
   /**
    * For each of these ids the rows said right before and right after it in the same bucket, at most `gapMs`
-   * apart. Rows without a readable timestamp have no neighbours.
+   * apart. Rows of the very same moment are none (a date without a time says nothing of order), nor are rows
+   * without a readable timestamp.
    */
   neighbours(ids: readonly number[], gapMs: number): Map<number, number[]> {
     const rows = this.#db
       .sql(
         `SELECT c.id AS id,
            (SELECT p.id FROM memories p WHERE p.scope = c.scope AND p.instant IS NOT NULL
-              AND (p.instant, p.id) < (c.instant, c.id) AND p.instant >= c.instant - g.gap
+              AND p.instant < c.instant AND p.instant >= c.instant - g.gap
             ORDER BY p.instant DESC, p.id DESC LIMIT 1) AS before,
            (SELECT n.id FROM memories n WHERE n.scope = c.scope AND n.instant IS NOT NULL
-              AND (n.instant, n.id) > (c.instant, c.id) AND n.instant <= c.instant + g.gap
+              AND n.instant > c.instant AND n.instant <= c.instant + g.gap
             ORDER BY n.instant, n.id LIMIT 1) AS after
          FROM memories c, (SELECT ? AS gap) g WHERE c.id IN (SELECT value FROM json_each(?)) AND c.instant IS NOT NULL`,
       )

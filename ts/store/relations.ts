@@ -21,6 +21,16 @@ export class Relations {
     );
   }
 
+  has(from: number, to: number, type: RelationType): boolean {
+    const found = this.#db.value(
+      "SELECT 1 FROM relations WHERE from_key = ? AND to_key = ? AND type = ?",
+      from,
+      to,
+      type,
+    );
+    return found !== undefined;
+  }
+
   /** Returns false when there is no such edge. */
   remove(from: number, to: number, type: RelationType): boolean {
     return (

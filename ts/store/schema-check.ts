@@ -46,7 +46,9 @@ function expectedObjects(database: Database): Map<string, SchemaObject> {
 }
 
 function objectsOf(all: (sql: string) => Record<string, unknown>[]): Map<string, SchemaObject> {
-  const rows = all("SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'");
+  const rows = all(
+    "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
+  );
   return new Map(
     rows.map((row) => [
       String(row["name"]),

@@ -14,7 +14,6 @@ export interface ScopePool {
 
 export class Scopes {
   readonly #db: Database;
-  readonly #codes = new Map<string, number>();
 
   constructor(db: Database) {
     this.#db = db;
@@ -22,9 +21,6 @@ export class Scopes {
 
   /** The code of a bucket, made when the bucket is new. Call inside the write transaction. */
   code(scope: WriteScope): number {
-    const key = JSON.stringify([scope.agentId, scope.projectId, scope.channel]);
-    const known = this.#codes.get(key);
-    if (known !== undefined) return known;
     this.#db
       .sql("INSERT INTO scopes (agent_id, project_id, channel) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
       .run(scope.agentId, scope.projectId, scope.channel);
@@ -36,11 +32,6 @@ export class Scopes {
         scope.channel,
       ),
     );
-  }
-
-  /** Keeps a committed code; a code of a rolled back transaction may be given to another bucket. */
-  remember(scope: WriteScope, code: number): void {
-    this.#codes.set(JSON.stringify([scope.agentId, scope.projectId, scope.channel]), code);
   }
 
   pool(scope: ReadScope): ScopePool {

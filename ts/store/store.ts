@@ -5,6 +5,7 @@ import type { Episode, Memory } from "../domain/memory.js";
 import { type RecordId, recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
 import { log } from "../log.js";
+import { Belongings, type MovedUse } from "./belongings.js";
 import { Database } from "./database.js";
 import { loadDriver } from "./driver.js";
 import { type EmbeddedBlock, Embeddings } from "./embeddings.js";
@@ -17,8 +18,9 @@ import { Relations } from "./relations.js";
 import { type ScopePool, Scopes } from "./scopes.js";
 import { Settings } from "./settings.js";
 import { Showings } from "./showings.js";
-import { type MovedUse, Transfer } from "./transfer.js";
+import { Transfer } from "./transfer.js";
 import { Uses } from "./uses.js";
+import { VectorGaps } from "./vector-gaps.js";
 
 /** Vectors of a new text, with the embedder that made them. */
 export interface NewEmbedding {
@@ -38,7 +40,9 @@ export class Store {
   readonly relations: Relations;
   readonly showings: Showings;
   readonly transfer: Transfer;
+  readonly belongings: Belongings;
   readonly health: Health;
+  readonly vectorGaps: VectorGaps;
   readonly embeddings: Embeddings;
   readonly #scopes: Scopes;
 
@@ -53,7 +57,9 @@ export class Store {
     this.relations = new Relations(database);
     this.showings = new Showings(database);
     this.transfer = new Transfer(database);
+    this.belongings = new Belongings(database);
     this.health = new Health(database);
+    this.vectorGaps = new VectorGaps(database);
     this.embeddings = new Embeddings(database);
     this.#scopes = new Scopes(database);
   }
@@ -79,34 +85,33 @@ export class Store {
 
   /** Writes a memory with its words and vectors, or returns null when a unique index holds it already. */
   addMemory(memory: NewMemory, embedding: NewEmbedding | null): number | null {
-    const written = this.database.transaction(() => {
-      const code = this.#scopes.code(memory);
-      const id = this.memories.insert(memory, code);
+    return this.database.transaction(() => {
+      const id = this.memories.insert(memory, this.#scopes.code(memory));
       if (id === null) return null;
       this.lexical.put("mem", id, memory.content);
       this.#putEmbedding(recordKey("mem", id), embedding);
-      return { id, code };
+      return id;
     });
-    if (written !== null) this.#scopes.remember(memory, written.code);
-    return written === null ? null : written.id;
   }
 
   addEpisode(episode: NewEpisode, embedding: NewEmbedding | null): number {
-    const written = this.database.transaction(() => {
-      const code = this.#scopes.code(episode);
-      const id = this.episodes.insert(episode, code);
+    return this.database.transaction(() => {
+      const id = this.episodes.insert(episode, this.#scopes.code(episode));
       this.lexical.put("ep", id, `${episode.summary} ${episode.keywords}`);
       this.#putEmbedding(recordKey("ep", id), embedding);
-      return { id, code };
+      return id;
     });
-    this.#scopes.remember(episode, written.code);
-    return written.id;
   }
 
-  /** Writes a memory of another store with all it has, under its own id where that is free. */
-  restoreMemory(memory: Memory, embedding: NewEmbedding | null, use: MovedUse | null): number | null {
+  /** Writes a memory of another store with all it has, under its own id where that is free, else above `above`. */
+  restoreMemory(
+    memory: Memory,
+    embedding: NewEmbedding | null,
+    use: MovedUse | null,
+    above: number,
+  ): number | null {
     return this.database.transaction(() => {
-      const id = this.transfer.insertMemory(memory, this.#scopes.code(memory));
+      const id = this.transfer.insertMemory(memory, this.#scopes.code(memory), above);
       if (id === null) return null;
       this.lexical.put("mem", id, memory.content);
       this.#putEmbedding(recordKey("mem", id), embedding);
@@ -115,9 +120,14 @@ export class Store {
     });
   }
 
-  restoreEpisode(episode: Episode, embedding: NewEmbedding | null, use: MovedUse | null): number {
+  restoreEpisode(
+    episode: Episode,
+    embedding: NewEmbedding | null,
+    use: MovedUse | null,
+    above: number,
+  ): number {
     return this.database.transaction(() => {
-      const id = this.transfer.insertEpisode(episode, this.#scopes.code(episode));
+      const id = this.transfer.insertEpisode(episode, this.#scopes.code(episode), above);
       this.lexical.put("ep", id, `${episode.summary} ${episode.keywords}`);
       this.#putEmbedding(recordKey("ep", id), embedding);
       if (use !== null) this.transfer.putUse("ep", id, use);

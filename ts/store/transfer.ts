@@ -2,30 +2,12 @@
 
 import type { Episode, Memory } from "../domain/memory.js";
 import { type RecordKind, recordKey } from "../domain/record.js";
-import type { RelationType } from "../domain/relation.js";
 import type { WriteScope } from "../domain/scope.js";
 import { parseInstant } from "../domain/time.js";
+import type { MovedUse } from "./belongings.js";
 import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
-import type { EmbeddedBlock } from "./embeddings.js";
 import { contentHash } from "./memories.js";
-
-/** How a record was used, as it travels. */
-export interface MovedUse {
-  readonly recallCount: number;
-  readonly weight: number;
-  readonly lastRecalledAt: string | null;
-}
-
-/** Everything that hangs on a record. */
-export interface RecordBelongings {
-  readonly use: MovedUse | null;
-  /** relations that start here, in the order of their other ends */
-  readonly relations: readonly { readonly to: number; readonly type: RelationType; readonly createdAt: string }[];
-  /** records with larger keys that were used together with this one; `moment` in ms */
-  readonly usedWith: readonly { readonly key: number; readonly weight: number; readonly moment: number }[];
-  readonly vectors: { readonly identity: string; readonly blocks: readonly EmbeddedBlock[] } | null;
-}
 
 export interface MovedProfile {
   readonly agentId: string;
@@ -52,7 +34,9 @@ export class Transfer {
   /** Rows of an agent, or of all agents for null. */
   counts(agentId: string | null): TransferCounts {
     const count = (table: string): number =>
-      Number(this.#db.value(`SELECT count(*) FROM ${table} WHERE ? IS NULL OR agent_id = ?`, agentId, agentId));
+      Number(
+        this.#db.value(`SELECT count(*) FROM ${table} WHERE ? IS NULL OR agent_id = ?`, agentId, agentId),
+      );
     return { memories: count("memories"), episodes: count("episodes"), profiles: count("profiles") };
   }
 
@@ -91,84 +75,17 @@ export class Transfer {
   }
 
   /**
-   * What hangs on these records. Vectors are those of `embedder`, else of the embedder that was added last;
-   * null asks for none.
+   * Writes a memory under its own id where that is free, else under a new one above `above`. Returns null when
+   * a unique index holds its text or msg_id already.
    */
-  belongings(keys: readonly number[], embedder: number | "none" | "newest"): Map<number, RecordBelongings> {
-    const json = JSON.stringify(keys);
-    const uses = new Map(
-      this.#db
-        .sql("SELECT * FROM uses WHERE record_key IN (SELECT value FROM json_each(?))")
-        .all(json)
-        .map((row) => [Number(row["record_key"]), toUse(row)]),
-    );
-    const relations = groupBy(
-      this.#db
-        .sql(
-          "SELECT from_key AS key, to_key, type, created_at FROM relations WHERE from_key IN (SELECT value FROM json_each(?)) ORDER BY from_key, to_key, type",
-        )
-        .all(json),
-    );
-    const together = groupBy(
-      this.#db
-        .sql(
-          "SELECT low_key AS key, high_key, weight, moment FROM co_uses WHERE low_key IN (SELECT value FROM json_each(?)) ORDER BY low_key, high_key",
-        )
-        .all(json),
-    );
-    const vectors = embedder === "none" ? new Map() : this.#vectors(json, embedder);
-    return new Map(
-      keys.map((key) => [
-        key,
-        {
-          use: uses.get(key) ?? null,
-          relations: (relations.get(key) ?? []).map((row) => ({
-            to: Number(row["to_key"]),
-            type: String(row["type"]) as RelationType,
-            createdAt: String(row["created_at"]),
-          })),
-          usedWith: (together.get(key) ?? []).map((row) => ({
-            key: Number(row["high_key"]),
-            weight: Number(row["weight"]),
-            moment: Number(row["moment"]),
-          })),
-          vectors: vectors.get(key) ?? null,
-        },
-      ]),
-    );
-  }
-
-  #vectors(keysJson: string, embedder: number | "newest"): Map<number, RecordBelongings["vectors"]> {
-    const rows = groupBy(
-      this.#db
-        .sql(
-          `SELECT e.record_key AS key, b.code AS code, b.identity AS identity, e.start_char, e.end_char, e.vector
-           FROM embeddings e JOIN embedders b ON b.code = e.embedder
-           WHERE e.record_key IN (SELECT value FROM json_each(?)) AND length(e.vector) = b.dimension * 4 AND (? IS NULL OR e.embedder = ?)
-           ORDER BY e.record_key, b.code DESC, e.block`,
-        )
-        .all(keysJson, embedder === "newest" ? null : embedder, embedder === "newest" ? null : embedder),
-    );
-    const out = new Map<number, RecordBelongings["vectors"]>();
-    for (const [key, all] of rows) {
-      const newest = all.filter((row) => row["code"] === all[0]?.["code"]);
-      out.set(key, { identity: String(all[0]?.["identity"]), blocks: newest.map(toBlock) });
-    }
-    return out;
-  }
-
-  /**
-   * Writes a memory under its own id where that is free, else under a new one. Returns null when a unique
-   * index holds its text or msg_id already.
-   */
-  insertMemory(memory: Memory, scopeCode: number): number | null {
+  insertMemory(memory: Memory, scopeCode: number, above: number): number | null {
     const done = this.#db
       .sql(
         `INSERT INTO memories (id, scope, agent_id, project_id, channel, created_at, msg_id, locked, kind, timestamp, instant, source, tags, content_hash, content, metadata)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       )
       .run(
-        this.#freeId("mem", memory.id),
+        this.#freeId("mem", memory.id, above),
         scopeCode,
         memory.agentId,
         memory.projectId,
@@ -188,15 +105,15 @@ export class Transfer {
     return done.changes === 0 ? null : done.lastId;
   }
 
-  /** Writes an episode under its own id where that is free, else under a new one. */
-  insertEpisode(episode: Episode, scopeCode: number): number {
+  /** Writes an episode under its own id where that is free, else under a new one above `above`. */
+  insertEpisode(episode: Episode, scopeCode: number, above: number): number {
     return this.#db
       .sql(
         `INSERT INTO episodes (id, scope, agent_id, project_id, channel, created_at, resolved, start_time, end_time, keywords, summary)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(
-        this.#freeId("ep", episode.id),
+        this.#freeId("ep", episode.id, above),
         scopeCode,
         episode.agentId,
         episode.projectId,
@@ -210,15 +127,18 @@ export class Transfer {
       ).lastId;
   }
 
-  #freeId(kind: RecordKind, id: number): number | null {
-    if (id < 1) return null;
-    const taken = this.#db.value(`SELECT 1 FROM ${TABLES[kind]} WHERE id = ?`, id);
-    return taken === undefined ? id : null;
+  #freeId(kind: RecordKind, id: number, above: number): number {
+    const table = TABLES[kind];
+    if (id >= 1 && this.#db.value(`SELECT 1 FROM ${table} WHERE id = ?`, id) === undefined) return id;
+    const last = Number(this.#db.value("SELECT seq FROM sqlite_sequence WHERE name = ?", table) ?? 0);
+    return Math.max(last, above) + 1;
   }
 
   putUse(kind: RecordKind, id: number, use: MovedUse): void {
     this.#db
-      .sql("INSERT OR REPLACE INTO uses (record_key, recall_count, weight, last_recalled_at) VALUES (?, ?, ?, ?)")
+      .sql(
+        "INSERT OR REPLACE INTO uses (record_key, recall_count, weight, last_recalled_at) VALUES (?, ?, ?, ?)",
+      )
       .run(recordKey(kind, id), use.recallCount, use.weight, use.lastRecalledAt);
   }
 
@@ -265,14 +185,6 @@ export class Transfer {
   }
 }
 
-function toUse(row: SqlRow): MovedUse {
-  return {
-    recallCount: Number(row["recall_count"]),
-    weight: Number(row["weight"]),
-    lastRecalledAt: row["last_recalled_at"] === null ? null : String(row["last_recalled_at"]),
-  };
-}
-
 function toProfile(row: SqlRow): MovedProfile {
   return {
     agentId: String(row["agent_id"]),
@@ -280,24 +192,4 @@ function toProfile(row: SqlRow): MovedProfile {
     content: String(row["content"]),
     updatedAt: String(row["updated_at"]),
   };
-}
-
-function toBlock(row: SqlRow): EmbeddedBlock {
-  return {
-    startChar: Number(row["start_char"]),
-    endChar: Number(row["end_char"]),
-    // The driver's bytes may lie at any offset; float32 needs a multiple of four.
-    vector: new Float32Array(Uint8Array.from(row["vector"] as Uint8Array).buffer),
-  };
-}
-
-function groupBy(rows: readonly SqlRow[]): Map<number, SqlRow[]> {
-  const groups = new Map<number, SqlRow[]>();
-  for (const row of rows) {
-    const key = Number(row["key"]);
-    const group = groups.get(key) ?? [];
-    groups.set(key, group);
-    group.push(row);
-  }
-  return groups;
 }

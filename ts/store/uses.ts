@@ -46,13 +46,14 @@ export class Uses {
 
   /** Counts `amount` more uses of each record. */
   count(keys: readonly number[], recalledAt: string, amount = 1): void {
-    const known = this.get(keys);
     this.#db.transaction(() => {
+      const living = this.#living(keys);
+      const known = this.get(living);
       const put = this.#db.sql(
         `INSERT INTO uses (record_key, recall_count, weight, last_recalled_at) VALUES (?, ?, ?, ?)
          ON CONFLICT (record_key) DO UPDATE SET recall_count = recall_count + excluded.recall_count, weight = ?, last_recalled_at = excluded.last_recalled_at`,
       );
-      for (const key of keys) {
+      for (const key of living) {
         const use = known.get(key);
         const elapsed = storageTimeMs(recalledAt) - storageTimeMs(use?.lastRecalledAt ?? recalledAt);
         const weight = decayed(use?.weight ?? 0, elapsed) + amount;
@@ -61,10 +62,23 @@ export class Uses {
     });
   }
 
+  /** Those of these records that still exist, ascending: use is counted late, and a row may be gone by then. */
+  #living(keys: readonly number[]): number[] {
+    return this.#db
+      .sql(
+        `SELECT DISTINCT value AS key FROM json_each(?)
+         WHERE (value % 2 = 0 AND EXISTS (SELECT 1 FROM memories WHERE id = value / 2))
+            OR (value % 2 = 1 AND EXISTS (SELECT 1 FROM episodes WHERE id = value / 2))
+         ORDER BY value`,
+      )
+      .all(JSON.stringify(keys))
+      .map((row) => Number(row["key"]));
+  }
+
   /** Adds to the weight of every pair among these records; a weight approaches its bound and never passes it. */
   countTogether(keys: readonly number[], now: number, amount = 1): void {
-    const sorted = [...new Set(keys)].sort((a, b) => a - b);
     this.#db.transaction(() => {
+      const sorted = this.#living(keys);
       const get = this.#db.sql("SELECT weight, moment FROM co_uses WHERE low_key = ? AND high_key = ?");
       const put = this.#db.sql(
         `INSERT INTO co_uses (low_key, high_key, weight, moment) VALUES (?, ?, ?, ?)

@@ -14,8 +14,14 @@ export function mergeResults(
   nearLimit: number,
   farLimit: number,
 ): VectorSearchResult {
-  const near = best(results.flatMap((result) => part(result, 0, result.nearCount)), nearLimit);
-  const far = best(results.flatMap((result) => part(result, result.nearCount, result.keys.length)), farLimit);
+  const near = best(
+    results.flatMap((result) => part(result, 0, result.nearCount)),
+    nearLimit,
+  );
+  const far = best(
+    results.flatMap((result) => part(result, result.nearCount, result.keys.length)),
+    farLimit,
+  );
   const all = [...near, ...far];
   return {
     nearCount: near.length,

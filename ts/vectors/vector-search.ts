@@ -3,8 +3,8 @@
 
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
-import { mergeResults } from "./merge-results.js";
 import type { VectorIndex, VectorRows, VectorSearchRequest, VectorSearchResult } from "../native/contract.js";
+import { mergeResults } from "./merge-results.js";
 
 /** The ground state for one embedder, see `store/embeddings.ts`. */
 export interface VectorSource {
@@ -18,7 +18,9 @@ export interface VectorSource {
   rowsAfter(afterId: number, limit: number): { rows: VectorRows; next: number | null };
 }
 
-export type VectorQuery = Omit<VectorSearchRequest, "masked" | "extra">;
+/** `masked`: ascending keys that are left out, wherever their rows are. */
+export type VectorQuery = Omit<VectorSearchRequest, "masked" | "extra"> &
+  Partial<Pick<VectorSearchRequest, "masked">>;
 
 export interface VectorSearchOptions {
   /** the index is this process's own arrays, not files shared with others */
@@ -30,7 +32,8 @@ export interface VectorSearchOptions {
 /** So many changed records are scored beside the index; more are taken up first. */
 const MAX_OVERLAY_RECORDS = 512;
 const REBUILD_BATCH_ROWS = 2000;
-const SYNC_DELAY_MS = 100;
+/** Publishing waits for the disk, so changes are collected for a while; searches see them at once all the same. */
+const SYNC_DELAY_MS = 1000;
 
 export class VectorSearch {
   readonly #index: VectorIndex;
@@ -64,9 +67,14 @@ export class VectorSearch {
       changed = this.#changed();
     }
     if (changed === null || changed.length > MAX_OVERLAY_RECORDS) return this.#searchStore(query);
-    if (changed.length === 0) return this.#index.searchAsync({ ...query, masked: null, extra: null });
+    const { masked = null } = query;
+    if (changed.length === 0) return this.#index.searchAsync({ ...query, masked, extra: null });
     this.scheduleSync();
-    return this.#index.searchAsync({ ...query, masked: changed, extra: this.#source.rowsOf(changed) });
+    return this.#index.searchAsync({
+      ...query,
+      masked: union(changed, masked),
+      extra: withoutKeys(this.#source.rowsOf(changed), masked),
+    });
   }
 
   /** Scores the stored vectors batch by batch: slower than the index, and never behind. */
@@ -77,7 +85,7 @@ export class VectorSearch {
       scratch.lock();
       scratch.append(rows);
       scratch.publish(1);
-      results.push(scratch.search({ ...query, masked: null, extra: null }));
+      results.push(scratch.search({ ...query, masked: query.masked ?? null, extra: null }));
       scratch.close();
       await nextTurn();
     }
@@ -86,7 +94,10 @@ export class VectorSearch {
 
   *#batches(): Generator<VectorRows> {
     for (let after: number | null = 0; after !== null; ) {
-      const { rows, next }: { rows: VectorRows; next: number | null } = this.#source.rowsAfter(after, REBUILD_BATCH_ROWS);
+      const { rows, next }: { rows: VectorRows; next: number | null } = this.#source.rowsAfter(
+        after,
+        REBUILD_BATCH_ROWS,
+      );
       yield rows;
       after = next;
     }
@@ -163,4 +174,28 @@ export class VectorSearch {
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Both ascending lists as one. */
+function union(a: Float64Array, b: Float64Array | null): Float64Array {
+  return b === null ? a : Float64Array.from(new Set([...a, ...b])).sort();
+}
+
+function withoutKeys(rows: VectorRows, masked: Float64Array | null): VectorRows {
+  if (masked === null) return rows;
+  const out = new Set(masked);
+  const kept = Array.from(rows.keys, (_, i) => i).filter((i) => !out.has(rows.keys[i] as number));
+  if (kept.length === rows.keys.length) return rows;
+  const dimension = rows.vectors.length / rows.keys.length;
+  const vectors = new Float32Array(kept.length * dimension);
+  for (const [to, from] of kept.entries())
+    vectors.set(rows.vectors.subarray(from * dimension, (from + 1) * dimension), to * dimension);
+  const pick = (values: Float64Array | Uint32Array): number[] => kept.map((i) => values[i] as number);
+  return {
+    keys: Float64Array.from(pick(rows.keys)),
+    blocks: Uint32Array.from(pick(rows.blocks)),
+    scopes: Uint32Array.from(pick(rows.scopes)),
+    times: Float64Array.from(pick(rows.times)),
+    vectors,
+  };
 }

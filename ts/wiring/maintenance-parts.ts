@@ -49,6 +49,7 @@ export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {
       const file = CPersonaFile.open(path, loadDriver(config.database.driver));
       return { unit: "row", records: () => numbered(file.records()), close: () => file.close() };
     },
+    writeMark: () => store.vectorGaps.writeMark(),
     repairLexical: () => store.repairLexical(),
     syncVectors: async () => searches.open()?.sync(),
     changed: () => searches.open()?.scheduleSync(),
@@ -79,12 +80,13 @@ function backfillOf(wiring: Wiring): Backfill {
     embedder,
     embedderCode: () => embedderCode(wiring),
     embedTexts: (texts) => embedTexts(embedder, texts),
-    keysWithoutVector: (code, skip, limit) => store.health.keysWithoutVector(code, skip, limit),
-    countWithoutVector: (code, agentId) => store.health.countWithoutVector(code, agentId),
-    texts: (keys) => store.health.texts(keys),
+    idsWithoutVector: (kind, code, before, limit) =>
+      store.vectorGaps.idsWithoutVector(kind, code, before, limit),
+    countWithoutVector: (code, agentId) => store.vectorGaps.countWithoutVector(code, agentId),
+    texts: (keys) => store.vectorGaps.texts(keys),
     putVectors: (code, rows) =>
       store.database.transaction(() => {
-        const now = store.health.texts(rows.map(({ key }) => key));
+        const now = store.vectorGaps.texts(rows.map(({ key }) => key));
         for (const { key, text, embedding } of rows) {
           // The row may have been changed or deleted while its text was embedded.
           if (now.get(key) !== text) continue;
@@ -167,7 +169,16 @@ async function similarMemories(
   for (const id of ids) {
     const [query] = store.embeddings.vectorsOf([recordKey("mem", id)], code).get(recordKey("mem", id)) ?? [];
     if (query === undefined || query.length !== search.dimension) continue;
-    const request = { query, scopes, near: null, far: null, nearLimit: 3, farLimit: 0, floor: -1, only: null };
+    const request = {
+      query,
+      scopes,
+      near: null,
+      far: null,
+      nearLimit: 3,
+      farLimit: 0,
+      floor: -1,
+      only: null,
+    };
     const found = await search.search({ ...request, method: "auto" });
     for (const [i, key] of found.keys.entries()) {
       const other = recordOfKey(key);
@@ -187,7 +198,7 @@ function exportRows(store: Store, embedder: number | "none" | "newest"): ExportS
     idsAfter: (kind, agentId, after, limit) => transfer.idsAfter(kind, agentId, after, limit),
     memories: (ids) => store.memories.get(ids, ALL),
     episodes: (ids) => store.episodes.get(ids, ALL),
-    belongings: (keys) => transfer.belongings(keys, embedder),
+    belongings: (keys) => store.belongings.of(keys, embedder),
     profiles: (agentId) => transfer.profiles(agentId),
   };
 }
@@ -215,10 +226,11 @@ function targetStore(store: Store): TargetStore {
     holderOfContent: (scope, content) => store.memories.findHolder(scope, content),
     summaries: (scope) => transfer.summaries(scope),
     profile: (agentId, userId) => transfer.profile(agentId, userId),
-    restoreMemory: (memory, embedding, use) => store.restoreMemory(memory, embedding, use),
-    restoreEpisode: (episode, embedding, use) => store.restoreEpisode(episode, embedding, use),
+    restoreMemory: (memory, embedding, use, above) => store.restoreMemory(memory, embedding, use, above),
+    restoreEpisode: (episode, embedding, use, above) => store.restoreEpisode(episode, embedding, use, above),
     putProfile: (profile) => transfer.putProfile(profile),
     removeProfile: (agentId, userId) => transfer.removeProfile(agentId, userId),
+    hasRelation: (from, to, type) => store.relations.has(from, to, type),
     addRelation: (from, to, type, createdAt) => store.relations.add(from, to, type, createdAt),
     putCoUse: (low, high, weight, moment) => transfer.putCoUse(low, high, weight, moment),
     deleteRecords: (records) => store.deleteRecords(records),

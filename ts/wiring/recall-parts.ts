@@ -61,6 +61,7 @@ export function vectorSource({ store, embedder, searches }: Wiring): VectorSourc
   return {
     search: (query) => search.search(query),
     cosinesOf: (keys, query) => bestCosines(store.embeddings.vectorsOf(keys, code), query),
+    blocksOf: (keys) => store.embeddings.blocksOf(keys, code),
     memoryPosition: (scope, position) => store.memories.positionFromNewest(scope, position),
     episodePosition: (scope, position) => store.episodes.positionFromNewest(scope, position),
   };

@@ -4,11 +4,16 @@ import { TOOLS } from "../../../ts/mcp/tools/index.js";
 import { AccessList } from "../../../ts/service/access.js";
 import { hasDemand, refusalOf } from "../../../ts/service/demands.js";
 
+/** A token that names a variable. */
+function named(name: string): string {
+  return `\${${name}}`;
+}
+
 const FILE = {
   clients: [
     { client_id: "local", grants: { "agent-a": "read-write", "agent-b": "read", "*": "none" } },
     { client_id: "reader", token: "secret-token", grants: { "*": "read", "agent-c": "none" } },
-    { client_id: "admin", token: "${ADMIN_TOKEN}", grants: { "*": "read-write" } },
+    { client_id: "admin", token: named("ADMIN_TOKEN"), grants: { "*": "read-write" } },
   ],
 };
 
@@ -33,7 +38,7 @@ describe("an access list", () => {
     const list = parse(FILE);
     expect(list.principalOf("secret-token")).toBe("reader");
     expect(list.principalOf("from-env")).toBe("admin");
-    for (const token of ["", "secret", "secret-token ", "${ADMIN_TOKEN}", "local"])
+    for (const token of ["", "secret", "secret-token ", named("ADMIN_TOKEN"), "local"])
       expect(list.principalOf(token)).toBeNull();
   });
 
@@ -70,7 +75,7 @@ describe("an access list", () => {
     [{ clients: [{ ...client, token: "a b" }] }, "clients[0].token must be printable ASCII without blanks"],
     [{ clients: [{ ...client, token: "" }] }, "clients[0].token must be printable ASCII without blanks"],
     [
-      { clients: [{ ...client, token: "${NOPE}" }] },
+      { clients: [{ ...client, token: named("NOPE") }] },
       "clients[0].token names the variable NOPE, which is not set",
     ],
     [{ clients: [{ ...client, client_id: "local" }] }, "clients[0]: local has no token, leave it out"],

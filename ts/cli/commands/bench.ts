@@ -26,7 +26,7 @@ export interface BenchOptions {
   readonly json?: boolean | undefined;
 }
 
-export const BENCHES = ["scan", "recall", "embed"] as const;
+const BENCHES = ["scan", "recall", "embed"] as const;
 
 export async function bench(what: string, options: BenchOptions): Promise<void> {
   const config = readConfig();

@@ -6,11 +6,17 @@ import { describeError, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
 import { createMcpServer } from "../../mcp/server.js";
 import { serveStdio } from "../../mcp/stdio.js";
+import { toolsOf } from "../../mcp/tools/index.js";
 import { packageVersion } from "../../package-root.js";
+import { LOCAL_CLIENT } from "../../service/access.js";
 import type { MemoryService } from "../../service/memory-service.js";
+import { loadAccess } from "../load-access.js";
+import { operatorSummary } from "../operator-summary.js";
 
 /** Pauses before the checks of the start, so that the first calls of a session do not wait for them. */
 const MAINTENANCE_DELAY_MS = 500;
+/** What is not closed by then is left: every acknowledged write is committed already. */
+const CLOSE_DEADLINE_MS = 250;
 
 export async function serve(): Promise<void> {
   const config = readConfig();
@@ -31,7 +37,14 @@ export async function serve(): Promise<void> {
       throw error;
     }
   };
-  const mcp = createMcpServer({ version: packageVersion(), service });
+  const access = loadAccess(config);
+  const mcp = createMcpServer({
+    version: packageVersion(),
+    service,
+    tools: toolsOf(config.tools),
+    caller: access?.callerOf(LOCAL_CLIENT),
+    summary: await operatorSummary(config),
+  });
   mcp.server.oninitialized = () => {
     setImmediate(() => void service().catch(() => {}));
     setTimeout(
@@ -43,6 +56,7 @@ export async function serve(): Promise<void> {
     ).unref();
   };
   await serveStdio(mcp);
-  await opening?.then((open) => open.close()).catch(() => {});
+  const closed = opening?.then((open) => open.close()).catch(() => {});
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSE_DEADLINE_MS))]);
   process.exit();
 }

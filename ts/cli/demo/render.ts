@@ -12,7 +12,7 @@ export interface Expectation {
 const INDENT = "     ";
 
 /** "3 months ago" for a stored timestamp, or an empty text when it is no date. */
-export function age(timestamp: string, now: Date): string {
+function age(timestamp: string, now: Date): string {
   const time = Date.parse(timestamp);
   if (Number.isNaN(time)) return "";
   const days = (time - now.getTime()) / 86_400_000;
@@ -27,14 +27,7 @@ export function age(timestamp: string, now: Date): string {
 }
 
 /** One row: rank, score and date on a line, then up to `maxLines` of its text with the matched words marked. */
-export function renderRow(
-  row: Row,
-  rank: number,
-  query: string,
-  screen: Screen,
-  now: Date,
-  maxLines = 2,
-): string[] {
+function renderRow(row: Row, rank: number, query: string, screen: Screen, now: Date, maxLines = 2): string[] {
   const reason = row.match_reason;
   const facts = [
     reason?.score === undefined ? undefined : `${reason.signal} ${reason.score.toFixed(4)}`,

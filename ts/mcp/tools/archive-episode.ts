@@ -19,7 +19,6 @@ export const archiveEpisode = defineTool({
   }),
   output: z.object({
     episode_id: z.number().nullable().optional(),
-    truncated: z.boolean().optional(),
     ...answerFields,
   }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { FULL_ANSWER_CHARS } from "../../response/answers.js";
 import { contextAnswer } from "../../response/context-answer.js";
+import { passageRequest } from "../../response/full-content.js";
 import { readContext } from "../context-entries.js";
 import { defineTool } from "../define-tool.js";
 import {
@@ -11,6 +13,7 @@ import {
   sessionKey,
   sourceId,
 } from "../fields.js";
+import { onlyVisible } from "../visible-agents.js";
 
 export const recallWithContext = defineTool({
   name: "recall_with_context",
@@ -28,20 +31,19 @@ export const recallWithContext = defineTool({
     project_id: projectId,
     channel,
     source_id: sourceId,
+    full_content: z.boolean().default(false).describe("whole texts"),
     deep: z.boolean().default(false),
     session_key: sessionKey,
   }),
   output: z.object({
     messages: z.array(z.looseObject({})).optional(),
-    context_filter_only: z.looseObject({}).optional(),
-    context_field_issues: z.looseObject({}).optional(),
-    note: z.string().optional(),
-    advisory: z.looseObject({}).optional(),
     ...answerFields,
   }),
   hints: { readOnlyHint: true, openWorldHint: false },
-  async handle(input, service) {
+  maxResultChars: FULL_ANSWER_CHARS,
+  async handle(input, service, { caller }) {
     const context = readContext(input.external_context, service.config.context.mode);
+    const view = { ...service.config.response, fullContent: input.full_content };
     const answer = await service.recallWithContext(
       {
         query: input.query,
@@ -51,9 +53,10 @@ export const recallWithContext = defineTool({
         channel: input.channel,
         sourceId: input.source_id,
         deep: input.deep,
+        passages: passageRequest(view),
       },
       context.entries,
     );
-    return contextAnswer(answer, context, service.config.response);
+    return contextAnswer(onlyVisible(answer, caller), context, view);
   },
 });

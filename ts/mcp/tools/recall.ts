@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { recallAnswer } from "../../response/answers.js";
+import { FULL_ANSWER_CHARS, recallAnswer } from "../../response/answers.js";
+import { passageRequest } from "../../response/full-content.js";
 import { defineTool } from "../define-tool.js";
 import {
   agentId,
@@ -10,6 +11,7 @@ import {
   sessionKey,
   sourceId,
 } from "../fields.js";
+import { onlyVisible } from "../visible-agents.js";
 
 export const recall = defineTool({
   name: "recall",
@@ -23,20 +25,19 @@ export const recall = defineTool({
     channel,
     source_id: sourceId,
     exclude_contents: z.array(z.string()).max(500).optional().describe("texts you have already"),
+    full_content: z.boolean().default(false).describe("whole texts"),
     deep: z.boolean().default(false).describe("lowers the quality gate"),
     trace: z.boolean().default(false).describe("adds why each row is there"),
     session_key: sessionKey,
   }),
   output: z.object({
     messages: z.array(z.looseObject({})).optional(),
-    gate_fallback: z.boolean().optional(),
-    trace: z.looseObject({}).optional(),
-    note: z.string().optional(),
-    advisory: z.looseObject({}).optional(),
     ...answerFields,
   }),
   hints: { readOnlyHint: true, openWorldHint: false },
-  async handle(input, service) {
+  maxResultChars: FULL_ANSWER_CHARS,
+  async handle(input, service, { caller }) {
+    const view = { ...service.config.response, fullContent: input.full_content };
     const answer = await service.recall({
       query: input.query,
       limit: input.limit,
@@ -47,7 +48,8 @@ export const recall = defineTool({
       excludeContents: input.exclude_contents,
       deep: input.deep,
       trace: input.trace,
+      passages: passageRequest(view),
     });
-    return recallAnswer(answer, service.config.response);
+    return recallAnswer(onlyVisible(answer, caller), view);
   },
 });

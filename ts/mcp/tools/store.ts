@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { MEMORY_KINDS } from "../../domain/memory.js";
+import { RELATION_TYPES } from "../../domain/relation.js";
 import { invalidArgument } from "../../errors.js";
 import { rejectedAnswer, storeAnswer } from "../../response/answers.js";
 import type { StoreArguments } from "../../service/memory-service.js";
@@ -22,6 +24,13 @@ export const store = defineTool({
     agent_id: agentId,
     project_id: writeProject,
     channel: writeChannel,
+    kind: z.enum(MEMORY_KINDS).optional().describe("value and intention say who you act as"),
+    tags: z.array(z.string()).max(32).optional(),
+    relations: z
+      .array(z.object({ type: z.enum(RELATION_TYPES), ref: z.string() }))
+      .max(64)
+      .optional()
+      .describe("this row derived_from, supersedes, contradicts … ref"),
     lock: z.boolean().optional().describe("protect it against edits and deletion"),
     session_key: sessionKey,
     message: z
@@ -42,7 +51,18 @@ export const store = defineTool({
   fail: rejectedAnswer,
   paused: () => ({ ok: true, result: "skipped", id: "no-persist" }),
   async handle(input, service) {
-    const { message, agent_id, project_id, channel, lock, session_key: _, ...flat } = input;
+    const {
+      message,
+      agent_id,
+      project_id,
+      channel,
+      lock,
+      kind,
+      tags,
+      relations,
+      session_key: _,
+      ...flat
+    } = input;
     if (message !== undefined && Object.values(flat).some((value) => value !== undefined)) {
       throw invalidArgument(
         "message",
@@ -60,6 +80,9 @@ export const store = defineTool({
       source: given.source,
       timestamp: given.timestamp,
       metadata: given.metadata,
+      kind,
+      tags,
+      relations,
     };
     const outcome = await service.store(request);
     if (lock !== true) return storeAnswer(outcome);

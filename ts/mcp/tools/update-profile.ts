@@ -10,8 +10,6 @@ export const updateProfile = defineTool({
   input: z.object({ profile: z.string(), agent_id: agentId, session_key: sessionKey }),
   output: z.object({
     profiles_updated: z.number().optional(),
-    reason: z.string().optional(),
-    truncated: z.boolean().optional(),
     ...answerFields,
   }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

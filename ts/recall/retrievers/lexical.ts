@@ -29,8 +29,10 @@ export interface LexicalSource {
 export interface LexicalQuery {
   /** content terms of the query */
   readonly terms: readonly string[];
-  /** the terms that are searched for: all, or the rarest of many, without those that say next to nothing */
+  /** the terms that are searched for: all, or the rarest of many */
   readonly searched: readonly string[];
+  /** those of them that say something about a row; enough where they find enough rows */
+  readonly weighty: readonly string[];
   /** stretches that the words index does not know: asked of the substring index */
   readonly substrings: readonly string[];
   /** in how many memories each term occurs */
@@ -55,12 +57,13 @@ export function planLexicalQuery(query: string, source: LexicalSource): LexicalQ
   const frequencies = source.documentFrequencies([...new Set([...terms, ...[...parts.values()].flat()])]);
   const records = source.documentCount();
   const count = (term: string): number => frequencies.get(term) ?? 0;
-  const weighty = terms.filter((term) => count(term) <= records * WEIGHTLESS_SHARE);
-  const byRarity = [...(weighty.length > 0 ? weighty : terms)].sort((a, b) => count(a) - count(b));
+  const byRarity = [...terms].sort((a, b) => count(a) - count(b));
+  const weighty = byRarity.filter((term) => count(term) <= records * WEIGHTLESS_SHARE);
   const isUnknown = (text: string): boolean => (parts.get(text) ?? []).every((term) => count(term) === 0);
   return {
     terms,
     searched: byRarity.slice(0, MAX_TERMS),
+    weighty: weighty.slice(0, MAX_TERMS),
     substrings: stretches.filter(isUnknown).slice(0, MAX_SUBSTRINGS),
     frequencies,
     records,
@@ -84,8 +87,12 @@ export function retrieveLexical(
   filter: SourceFilter | null,
   limit: number,
 ): LexicalHit[] {
-  const byTerms =
-    query.searched.length === 0 ? [] : source.searchTerms(kind, query.searched, scope, filter, limit);
+  const search = (terms: readonly string[]): LexicalHit[] =>
+    terms.length === 0 ? [] : source.searchTerms(kind, terms, scope, filter, limit);
+  const byWeighty = search(query.weighty);
+  // A row that only holds a common word is a hit too, where nothing better fills the list.
+  const isEnough = byWeighty.length >= limit || query.weighty.length === query.searched.length;
+  const byTerms = isEnough ? byWeighty : search(query.searched);
   if (query.substrings.length === 0 || byTerms.length >= limit) return byTerms;
   const known = new Set(byTerms.map((hit) => hit.id));
   const bySubstring = source.searchSubstrings(kind, query.substrings, scope, filter, limit);

@@ -1,10 +1,11 @@
 // Candidates by meaning: the near list (the scan window) and the far list (between window and reach).
 
-import type { RecallConfig } from "../../config.js";
 import { recordKey } from "../../domain/record.js";
 import type { ReadScope } from "../../domain/scope.js";
 import { storageTimeMs } from "../../domain/time.js";
 import type { AgeCut, VectorSearchResult } from "../../native/contract.js";
+import type { RecallConfig } from "../../settings/recall.js";
+import type { EmbeddedBlock } from "../../store/embeddings.js";
 import type { ScopePool } from "../../store/scopes.js";
 import type { VectorQuery } from "../../vectors/vector-search.js";
 
@@ -30,6 +31,8 @@ export interface VectorSource {
   search(query: VectorQuery): Promise<VectorSearchResult>;
   /** cosine of each record's best block with the query, for records that have a vector */
   cosinesOf(keys: readonly number[], query: Float32Array): Map<number, number>;
+  /** the stored blocks of these records, in text order, for records that have vectors */
+  blocksOf(keys: readonly number[]): Map<number, EmbeddedBlock[]>;
   memoryPosition: PositionFromNewest;
   episodePosition: PositionFromNewest;
 }

@@ -28,6 +28,11 @@ export class SettingReader {
     return undefined;
   }
 
+  /** The variable as it is, also when it is empty. */
+  raw(name: string): string | undefined {
+    return this.#environment[name];
+  }
+
   boolean(name: string, fallback: boolean): boolean {
     const value = this.text(name)?.trim().toLowerCase();
     if (value === undefined) return fallback;

@@ -1,0 +1,79 @@
+// Where the hook gets its answer: from the database itself, or from a running server.
+
+import { existsSync } from "node:fs";
+import type { Config } from "../../config.js";
+import { MemoryError } from "../../errors.js";
+import { openService } from "../../open-memory.js";
+import { LOCAL_CLIENT } from "../../service/access.js";
+import type { AmbientArguments } from "../../service/ambient-service.js";
+import type { MemoryService } from "../../service/memory-service.js";
+import { loadAccess } from "../load-access.js";
+
+export interface HookAnswer {
+  readonly text: string;
+  /** for the log */
+  readonly details: Readonly<Record<string, unknown>>;
+  /** work for after the answer is out */
+  readonly after: () => void;
+}
+
+export async function askDatabase(config: Config, request: AmbientArguments): Promise<HookAnswer> {
+  const { path } = config.database;
+  // A hook must not leave a database behind in a place where nobody stored anything.
+  if (path === ":memory:" || !existsSync(path))
+    return { text: "", details: { outcome: "no database" }, after: () => {} };
+  const access = loadAccess(config);
+  // What the stdio server may not read, the hook beside it may not show.
+  if (access !== null && !access.callerOf(LOCAL_CLIENT).mayRead(config.agentId))
+    return { text: "", details: { outcome: "not allowed" }, after: () => {} };
+  const service = openAnyway(config);
+  const answer = await service.ambient.recall(request);
+  const { composed, ...trace } = answer.trace;
+  return {
+    text: answer.text,
+    details: { ...trace, composed_chars: composed.length },
+    // Not closed: the process ends, and waiting for background work would hold up the prompt.
+    after: () => service.ambient.uses.flush(),
+  };
+}
+
+/** For reading alone where nothing can be written, such as a disk that is mounted so. */
+function openAnyway(config: Config): MemoryService {
+  const clock = { now: () => Date.now() };
+  try {
+    return openService(config, clock);
+  } catch (error) {
+    if (!(error instanceof MemoryError) || error.code !== "storage_unavailable") throw error;
+    return openService(config, clock, { readOnly: true });
+  }
+}
+
+export async function askServer(config: Config, request: AmbientArguments): Promise<HookAnswer> {
+  const { url, token, timeoutMs } = config.ambient.hook;
+  const base = url.replace(/\/(?:mcp|ambient_recall)?\/*$/, "");
+  const response = await fetch(`${base}/ambient_recall`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({
+      query: request.query,
+      history: request.history,
+      min_chars: request.minChars,
+      min_score: request.minScore,
+      direct_k: request.directK,
+      exclude_tags: request.excludeTags,
+      expose_breakdown: request.exposeBreakdown,
+      recently_surfaced: request.recentlySurfaced,
+      session_key: request.sessionKey,
+      agent_id: request.agentId,
+      project_id: request.projectId,
+      format: "text",
+    }),
+    signal: AbortSignal.timeout(timeoutMs),
+    redirect: "error",
+  });
+  const text = response.ok ? await response.text() : "";
+  return { text, details: { outcome: `http ${response.status}` }, after: () => {} };
+}

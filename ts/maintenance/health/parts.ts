@@ -1,0 +1,38 @@
+// What the checks look at. Wired in `wiring/maintenance-parts.ts`.
+
+import type { Config } from "../../config.js";
+import type { Embedder } from "../../embedding/embedder.js";
+import type { Health } from "../../store/health.js";
+import type { SchemaFault } from "../../store/schema-check.js";
+import type { MovedProfile, TransferCounts } from "../../store/transfer.js";
+import type { Backfill } from "../backfill.js";
+import type { OperatingContextReader } from "../operating-context.js";
+
+export interface HealthParts {
+  readonly config: Config;
+  readonly clock: { now(): number };
+  readonly rows: Health;
+  readonly embedder: Pick<Embedder, "state">;
+  /** code of the present embedder's vectors; null while it is off or unknown */
+  readonly embedderCode: () => number | null;
+  readonly backfill: Backfill;
+  readonly vectors: () => { readonly rows: number; readonly behind: number } | null;
+  readonly syncVectors: () => Promise<void>;
+  readonly operatingContext: OperatingContextReader;
+  readonly native: { readonly kind: string; readonly simd: string; readonly notice: string | null };
+  readonly driver: string;
+  readonly knownSchema: number;
+  counts(agentId: string | null): TransferCounts;
+  isLexicalIntact(): boolean;
+  rebuildLexical(onProgress: (done: number) => void): void;
+  schemaFaults(): readonly SchemaFault[];
+  repairSchemaFault(fault: SchemaFault): void;
+  contentHash(content: string): Uint8Array;
+  /** new text for an unlocked row; "held" when its bucket holds that text already */
+  replaceContent(id: number, content: string): "replaced" | "held";
+  deleteMemory(id: number): void;
+  dropVectors(keys: readonly number[]): void;
+  profiles(agentId: string | null): readonly MovedProfile[];
+  putProfile(profile: MovedProfile): void;
+  transaction<T>(work: () => T): T;
+}

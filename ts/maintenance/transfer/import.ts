@@ -1,0 +1,232 @@
+// Taking the records of a file in: surveyed first, then written in small transactions so that other sessions
+// are not kept waiting. What fails half-way is taken back; a second run adds nothing.
+
+import type { Config } from "../../config.js";
+import { recordKey } from "../../domain/record.js";
+import { parseInstant, storageStamp } from "../../domain/time.js";
+import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
+import { describeError, MemoryError } from "../../errors.js";
+import { log } from "../../log.js";
+import type { NewEmbedding } from "../../store/store.js";
+import { breathe, type Progress } from "../progress.js";
+import { type ImportOutcome, ImportReport } from "./import-report.js";
+import {
+  type FileCoUse,
+  type FileRelation,
+  type FileVectors,
+  type ReadOptions,
+  readEpisode,
+  readMemory,
+  readProfile,
+} from "./read-record.js";
+import type { RecordSource, SourceRecord } from "./source.js";
+import { type LabelParts, type Survey, surveySource, trustedLabels } from "./survey.js";
+import { ImportTarget, type TargetStore } from "./target.js";
+
+export interface ImportRequest {
+  readonly source: RecordSource;
+  /** "" = every record's own agent */
+  readonly targetAgent: string;
+  readonly dryRun: boolean;
+  readonly progress?: Progress | undefined;
+  /** throws when the caller may not take rows of one of these agents */
+  readonly checkAgents?: ((agents: ReadonlySet<string>) => void) | undefined;
+}
+
+export interface ImportParts {
+  readonly config: Config;
+  readonly clock: { now(): number };
+  readonly embedder: LabelParts;
+  readonly store: TargetStore;
+}
+
+const BATCH_RECORDS = 200;
+
+/** Throws `damaged_file`, and then the store is as it was. */
+export async function importRecords(request: ImportRequest, parts: ImportParts): Promise<ImportOutcome> {
+  const survey = await surveySource(request.source);
+  request.checkAgents?.(survey.agents);
+  const trusted = await trustedLabels(survey.samples, ownLabels(parts.embedder), parts.embedder);
+  const run = new ImportRun(request, parts, survey, trusted);
+  return run.finish();
+}
+
+function ownLabels(embedder: LabelParts): string[] {
+  const identity = embedder.identity();
+  return identity === null ? [] : [identityKey(identity)];
+}
+
+class ImportRun {
+  readonly #request: ImportRequest;
+  readonly #parts: ImportParts;
+  readonly #survey: Survey;
+  readonly #trusted: ReadonlySet<string>;
+  readonly #identity: EmbedderIdentity | null;
+  readonly #report: ImportReport;
+  readonly #target: ImportTarget;
+  readonly #options: ReadOptions;
+  /** key in the file -> key in the store */
+  readonly #keys = new Map<number, number>();
+  readonly #relations: FileRelation[];
+  readonly #coUses: FileCoUse[] = [];
+
+  constructor(request: ImportRequest, parts: ImportParts, survey: Survey, trusted: ReadonlySet<string>) {
+    this.#request = request;
+    this.#parts = parts;
+    this.#survey = survey;
+    this.#trusted = trusted;
+    this.#identity = parts.embedder.identity();
+    this.#report = new ImportReport(survey, request);
+    this.#target = new ImportTarget(parts.store, request.dryRun, survey.lastIds);
+    this.#relations = [...survey.relations];
+    this.#options = { config: parts.config, now: parts.clock.now(), targetAgent: request.targetAgent };
+  }
+
+  async finish(): Promise<ImportOutcome> {
+    const { memory, episode, profile } = this.#survey.counts;
+    const total = memory + episode + profile;
+    const progress = this.#request.progress ?? (() => {});
+    let done = 0;
+    try {
+      for await (const batch of batches(this.#request.source)) {
+        this.#target.transaction(() => {
+          for (const record of batch) this.#take(record);
+        });
+        done += batch.filter(({ record }) => isRow(record["_type"])).length;
+        progress(Math.min(done, total), total);
+        await breathe();
+      }
+      this.#target.transaction(() => this.#connect());
+    } catch (error) {
+      this.#target.undo();
+      if (error instanceof MemoryError && error.code === "damaged_file") throw error;
+      log("error", `import: ${describeError(error)}`);
+      throw new MemoryError(
+        "storage_unavailable",
+        "import aborted and rolled back: the store could not be written; the log has the details",
+        { cause: error },
+      );
+    }
+    progress(total, total);
+    return this.#report.outcome();
+  }
+
+  #take({ line, record }: SourceRecord): void {
+    try {
+      if (record["_type"] === "memory") this.#takeMemory(record, line);
+      else if (record["_type"] === "episode") this.#takeEpisode(record, line);
+      else if (record["_type"] === "profile") this.#takeProfile(record, line);
+    } catch (error) {
+      if (!(error instanceof MemoryError) || error.code !== "invalid_argument") throw error;
+      this.#report.refuse(this.#place(line), error.message);
+    }
+  }
+
+  #place(line: number): string {
+    return this.#request.source.unit === "line" ? `Line ${line}` : `Row ${line}`;
+  }
+
+  #takeMemory(record: SourceRecord["record"], line: number): void {
+    const { memory, ...extras } = readMemory(record, this.#options);
+    const held = this.#target.memoryHolder(memory);
+    const key = recordKey("mem", memory.id);
+    this.#relations.push(...extras.relations);
+    this.#coUses.push(...extras.coUses);
+    if (held !== null) {
+      this.#report.skippedMemories++;
+      if (memory.id > 0) this.#keys.set(key, recordKey("mem", held));
+      return;
+    }
+    const embedding = this.#embedding(extras.vectors, extras.badVector, line);
+    const id = this.#target.addMemory(memory, embedding, extras.use);
+    if (memory.id > 0) this.#keys.set(key, recordKey("mem", id));
+    this.#report.importedMemories++;
+    const instant = parseInstant(memory.timestamp);
+    if (instant !== null && instant - this.#options.now > this.#parts.config.limits.futureSkewMs)
+      this.#report.futureTimestamps++;
+  }
+
+  #takeEpisode(record: SourceRecord["record"], line: number): void {
+    const { episode, ...extras } = readEpisode(record, this.#options);
+    const key = recordKey("ep", episode.id);
+    this.#relations.push(...extras.relations);
+    this.#coUses.push(...extras.coUses);
+    const held = this.#target.episodeHolder(episode);
+    if (held !== null) {
+      this.#report.skippedEpisodes++;
+      if (episode.id > 0) this.#keys.set(key, recordKey("ep", held));
+      return;
+    }
+    const embedding = this.#embedding(extras.vectors, extras.badVector, line);
+    const id = this.#target.addEpisode(episode, embedding, extras.use);
+    if (episode.id > 0) this.#keys.set(key, recordKey("ep", id));
+    this.#report.importedEpisodes++;
+    const start = parseInstant(episode.startTime);
+    if (start !== null && start - this.#options.now > this.#parts.config.limits.futureSkewMs)
+      this.#report.futureEpisodeTimestamps++;
+  }
+
+  #takeProfile(record: SourceRecord["record"], line: number): void {
+    const profile = readProfile(record, this.#options);
+    const taken = this.#target.putProfile(profile);
+    if (taken === "second")
+      this.#report.refuse(this.#place(line), "a second profile of the same agent and user");
+    else if (taken === "put") this.#report.updatedProfiles++;
+    else this.#report.skippedProfiles++;
+  }
+
+  #embedding(vectors: FileVectors | null, bad: boolean, line: number): NewEmbedding | null {
+    if (bad) this.#report.note(this.#place(line), "its vector cannot be read; the row is stored without one");
+    if (vectors === null) return null;
+    const dimension = vectors.blocks[0]?.vector.length ?? 0;
+    const fits = vectors.blocks.every(({ vector }) => vector.length === dimension);
+    if (
+      !fits ||
+      this.#identity === null ||
+      dimension !== this.#identity.dimension ||
+      !this.#trusted.has(vectors.label)
+    ) {
+      this.#report.droppedVectors++;
+      return null;
+    }
+    this.#report.keptVectors++;
+    return { identity: identityKey(this.#identity), dimension, blocks: vectors.blocks };
+  }
+
+  /** Relations and shared use, once every record has its key. */
+  #connect(): void {
+    const now = storageStamp(this.#options.now);
+    for (const { from, to, type, createdAt } of this.#relations) {
+      const [ours, theirs] = [this.#keys.get(from), this.#keys.get(to)];
+      if (ours === undefined || theirs === undefined || ours === theirs) this.#report.danglingRelations++;
+      else if (this.#target.addRelation(ours, theirs, type, stampOf(createdAt) ?? now))
+        this.#report.relations++;
+    }
+    for (const { low, high, weight, moment } of this.#coUses) {
+      const [ours, theirs] = [this.#keys.get(low), this.#keys.get(high)];
+      if (ours !== undefined && theirs !== undefined && ours !== theirs)
+        this.#target.putCoUse(ours, theirs, weight, moment);
+    }
+  }
+}
+
+/** The storage stamp of a moment in any spelling. */
+function stampOf(text: string): string | null {
+  const instant = parseInstant(text);
+  return instant === null ? null : storageStamp(instant);
+}
+
+function isRow(type: unknown): boolean {
+  return type === "memory" || type === "episode" || type === "profile";
+}
+
+async function* batches(source: RecordSource): AsyncGenerator<SourceRecord[]> {
+  let batch: SourceRecord[] = [];
+  for await (const record of source.records()) {
+    batch.push(record);
+    if (batch.length < BATCH_RECORDS) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

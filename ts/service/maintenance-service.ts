@@ -1,0 +1,286 @@
+// What keeps a store whole and moves it: health, missing vectors, export, import, merge, the operator's words.
+
+import type { Config } from "../config.js";
+import { invalidArgument, MemoryError } from "../errors.js";
+import { log } from "../log.js";
+import type { Backfill, BackfillOutcome } from "../maintenance/backfill.js";
+import { type DeepCheckParts, type DeepReport, runDeepChecks } from "../maintenance/deep-check.js";
+import { HEALTH_CHECKS } from "../maintenance/health/check.js";
+import { type HealthReport, runHealthChecks } from "../maintenance/health/run-checks.js";
+import { type MergeOutcome, type MergeParts, type MergeRequest, mergeAgents } from "../maintenance/merge.js";
+import type { OperatingContext, OperatingContextReader } from "../maintenance/operating-context.js";
+import type { Progress } from "../maintenance/progress.js";
+import { type ExportSnapshot, exportLines } from "../maintenance/transfer/export.js";
+import type { ImportParts } from "../maintenance/transfer/import.js";
+import { importFile } from "../maintenance/transfer/import-file.js";
+import type { ImportOutcome } from "../maintenance/transfer/import-report.js";
+import { checkedPath, checkReplaceable } from "../maintenance/transfer/paths.js";
+import type { RecordSource } from "../maintenance/transfer/source.js";
+import { writeExport } from "../maintenance/transfer/write-export.js";
+import type { TransferCounts } from "../store/transfer.js";
+
+export interface MaintenanceParts {
+  readonly config: Config;
+  readonly clock: { now(): number };
+  readonly backfill: Backfill;
+  readonly health: DeepCheckParts;
+  readonly merge: MergeParts;
+  readonly imports: ImportParts;
+  readonly operatingContext: OperatingContextReader;
+  /** one unchanging view of the store; `close` it */
+  readonly snapshot: (embeddings: boolean) => ExportSnapshot & { close(): void };
+  readonly openCPersonaFile: (path: string) => RecordSource;
+  /** changes when records or vectors may have come; cheap to ask */
+  readonly writeMark: () => string;
+  readonly repairLexical: () => boolean;
+  readonly syncVectors: () => Promise<void>;
+  /** records came or went: indexes and calibration follow */
+  readonly changed: () => void;
+}
+
+export interface ExportRequest {
+  /** "" = all agents */
+  readonly agentId: string;
+  readonly outputPath: string;
+  readonly embeddings: boolean;
+  /** people at a terminal write where they like */
+  readonly unconfined?: boolean;
+  readonly progress?: Progress | undefined;
+  /** throws when the caller may not replace an export of this agent */
+  readonly checkReplaced?: ((agentId: string) => void) | undefined;
+}
+
+export interface FileImportRequest {
+  readonly inputPath: string;
+  /** "" = every record's own agent */
+  readonly targetAgent: string;
+  readonly dryRun: boolean;
+  readonly unconfined?: boolean;
+  readonly progress?: Progress | undefined;
+  readonly checkAgents?: ((agents: ReadonlySet<string>) => void) | undefined;
+}
+
+export interface HealthCheckRequest {
+  /** "" = all agents */
+  readonly agentId: string;
+  readonly fix: boolean;
+  readonly checks: readonly string[];
+  readonly progress?: Progress | undefined;
+}
+
+/** What the background did in this process. */
+export interface SelfMaintenance {
+  readonly runs: number;
+  readonly lastRunAt: string | null;
+  readonly vectorsFilled: number;
+  readonly wordsIndexRebuilt: number;
+  readonly lastBackfill: BackfillOutcome["end"] | null;
+}
+
+export interface HealthStats {
+  readonly bytes: number;
+  readonly counts: TransferCounts;
+  readonly agentCounts: TransferCounts | null;
+  readonly pending: number;
+  readonly projects: readonly { readonly projectId: string; readonly rows: number }[];
+  readonly channels: readonly { readonly channel: string; readonly rows: number }[];
+  readonly driver: string;
+  readonly sqlite: string;
+  readonly native: string;
+  readonly embedder: string;
+  readonly vectors: { readonly rows: number; readonly behind: number } | null;
+  readonly self: SelfMaintenance;
+}
+
+/** Checks whose repair reaches rows of every agent. */
+const STORE_WIDE = new Set<string>(
+  HEALTH_CHECKS.filter(({ reach, repairable }) => reach === "store" && repairable).map(({ name }) => name),
+);
+
+export class MaintenanceService {
+  readonly #parts: MaintenanceParts;
+  #self: SelfMaintenance = {
+    runs: 0,
+    lastRunAt: null,
+    vectorsFilled: 0,
+    wordsIndexRebuilt: 0,
+    lastBackfill: null,
+  };
+  /** what the store had seen when nothing was left to do */
+  #settledAt: string | null = null;
+  #flush: () => void = () => {};
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
+  }
+
+  /** Called before rows are read for an export or a merge: what is still in memory belongs to them. */
+  beforeExport(flush: () => void): void {
+    this.#flush = flush;
+  }
+
+  /** Looks at the store, and mends it where asked. Throws for names of checks that do not exist. */
+  async checkHealth(request: HealthCheckRequest): Promise<HealthReport & { readonly stats: HealthStats }> {
+    const agentId = request.agentId === "" ? null : request.agentId;
+    const report = await runHealthChecks({ ...request, agentId }, this.#parts.health);
+    if (Object.keys(report.repaired).length > 0) this.#parts.changed();
+    return { ...report, stats: this.#stats(agentId) };
+  }
+
+  /** Whether a repair with these checks (none = all) reaches rows of every agent. */
+  static reachesAllAgents(checks: readonly string[]): boolean {
+    return checks.length === 0 || checks.some((name) => STORE_WIDE.has(name));
+  }
+
+  #stats(agentId: string | null): HealthStats {
+    const { health, backfill } = this.#parts;
+    const waiting = backfill.pending(agentId);
+    const projects = new Map<string, number>();
+    for (const { projectId, rows } of health.rows.projects(agentId))
+      projects.set(projectId, (projects.get(projectId) ?? 0) + rows);
+    return {
+      bytes: health.rows.bytes(),
+      counts: health.counts(null),
+      agentCounts: agentId === null ? null : health.counts(agentId),
+      pending: waiting.memories + waiting.episodes,
+      projects: Array.from(projects, ([projectId, rows]) => ({ projectId, rows })),
+      channels: health.rows.channels(agentId),
+      driver: health.driver,
+      sqlite: health.rows.sqliteVersion(),
+      native: health.native.kind === "native" ? health.native.simd : "typescript",
+      embedder: health.embedder.state().status,
+      vectors: health.vectors(),
+      self: this.#self,
+    };
+  }
+
+  async deepCheck(request: HealthCheckRequest): Promise<DeepReport> {
+    if (request.agentId === "") throw invalidArgument("agent_id", "must not be empty");
+    const report = await runDeepChecks(request, this.#parts.health);
+    if (request.fix) this.#parts.changed();
+    return report;
+  }
+
+  queueStatus(): { enabled: boolean; pending: number; maxRetries: number; retryDelaySeconds: number } {
+    const { maintenance } = this.#parts.config;
+    const { memories, episodes } = this.#parts.backfill.pending();
+    return {
+      enabled: maintenance.backfill && this.#parts.health.embedder.state().status !== "off",
+      pending: memories + episodes,
+      maxRetries: maintenance.maxRetries,
+      retryDelaySeconds: maintenance.retryDelayMs / 1000,
+    };
+  }
+
+  /** Writes an export; the file appears whole or not at all. */
+  async exportMemories(request: ExportRequest): Promise<TransferCounts & { readonly path: string }> {
+    const folder = request.unconfined === true ? null : this.#parts.config.maintenance.exportFolder;
+    const path =
+      request.unconfined === true
+        ? request.outputPath
+        : await checkedPath("output_path", request.outputPath, folder);
+    const replaced = await checkReplaceable(path);
+    if (replaced !== null) request.checkReplaced?.(replaced);
+    this.#flush();
+    const snapshot = this.#parts.snapshot(request.embeddings);
+    try {
+      const exportedAt = new Date(this.#parts.clock.now()).toISOString();
+      const lines = exportLines(snapshot, request.agentId, exportedAt, request.progress);
+      await writeExport(path, lines);
+      return { path, ...snapshot.counts(request.agentId === "" ? null : request.agentId) };
+    } finally {
+      snapshot.close();
+    }
+  }
+
+  /** Takes an export or a database of CPersona in. Throws `damaged_file`, and then the store is as it was. */
+  async importMemories(request: FileImportRequest): Promise<ImportOutcome> {
+    const { maintenance } = this.#parts.config;
+    const outcome = await importFile(
+      { ...request, folder: request.unconfined === true ? null : maintenance.exportFolder },
+      {
+        ...this.#parts.imports,
+        openCPersonaFile: this.#parts.openCPersonaFile,
+        maxBytes: maintenance.maxImportBytes,
+      },
+    );
+    if (!outcome.dryRun) {
+      this.#parts.changed();
+      this.#startSoon(0);
+    }
+    return outcome;
+  }
+
+  /** Throws `invalid_argument`. */
+  mergeMemories(request: MergeRequest): MergeOutcome {
+    this.#flush();
+    const outcome = mergeAgents(request, this.#parts.merge);
+    if (!request.dryRun) this.#parts.changed();
+    return outcome;
+  }
+
+  /** The operator's words; null while there are none. */
+  async operatingContext(): Promise<OperatingContext | null> {
+    const state = await this.#parts.operatingContext.read();
+    return state.state === "present" ? state.context : null;
+  }
+
+  /** Fills in missing vectors now; for the command line, which shows how far it is. */
+  fillVectors(progress?: Progress): Promise<BackfillOutcome> {
+    return this.#parts.backfill.run(Number.POSITIVE_INFINITY, progress);
+  }
+
+  /** The work of a quiet moment: words index, missing vectors, vector index. Vectors go on by themselves. */
+  async runOnce(): Promise<void> {
+    if (this.#isClosed) return;
+    if (this.#parts.repairLexical())
+      this.#self = { ...this.#self, wordsIndexRebuilt: this.#self.wordsIndexRebuilt + 1 };
+    await this.#fill();
+    if (!this.#isClosed) await this.#parts.syncVectors();
+  }
+
+  async #fill(): Promise<void> {
+    const { maintenance } = this.#parts.config;
+    const mark = this.#parts.writeMark();
+    const filled = maintenance.backfill ? await this.#parts.backfill.run() : null;
+    if (this.#isClosed) return;
+    this.#self = {
+      ...this.#self,
+      runs: this.#self.runs + 1,
+      lastRunAt: new Date(this.#parts.clock.now()).toISOString(),
+      vectorsFilled: this.#self.vectorsFilled + (filled?.embedded ?? 0),
+      lastBackfill: filled?.end ?? null,
+    };
+    if (filled === null || filled.end === "off") return;
+    if (filled.embedded > 0) log("info", `${filled.embedded} missing vectors were filled in`);
+    this.#settledAt = filled.end === "done" && filled.embedded === 0 ? mark : null;
+    this.#startSoon(maintenance.retryDelayMs);
+  }
+
+  #startSoon(delayMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed || !this.#parts.config.maintenance.backfill) return;
+    this.#timer = setTimeout(() => {
+      this.#runAgain().catch((error: unknown) =>
+        log("warn", `self-maintenance: ${error instanceof MemoryError ? error.message : String(error)}`),
+      );
+    }, delayMs);
+    // A process that has nothing else to do ends; the next one goes on.
+    this.#timer.unref();
+  }
+
+  /** Only when something was written since nothing was left to do: counting what waits reads every row. */
+  async #runAgain(): Promise<void> {
+    if (this.#settledAt === this.#parts.writeMark()) {
+      this.#startSoon(this.#parts.config.maintenance.retryDelayMs);
+    } else await this.#fill();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#parts.backfill.close();
+  }
+}

@@ -1,0 +1,64 @@
+// Records that have no vector of the present embedder, and what tells that there may be new ones.
+
+import type { RecordKind } from "../domain/record.js";
+import type { Database } from "./database.js";
+
+const MEMORY_KEY = "m.id * 2";
+const EPISODE_KEY = "e.id * 2 + 1";
+
+export class VectorGaps {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Ids of records without a vector of this embedder, newest first, below `before`. */
+  idsWithoutVector(kind: RecordKind, embedder: number, before: number, limit: number): number[] {
+    const table = kind === "mem" ? "memories" : "episodes";
+    const key = kind === "mem" ? "r.id * 2" : "r.id * 2 + 1";
+    return this.#db
+      .sql(
+        `SELECT r.id AS id FROM ${table} r WHERE r.id < ?
+           AND NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.record_key = ${key} AND v.embedder = ?)
+         ORDER BY r.id DESC LIMIT ?`,
+      )
+      .all(before, embedder, limit)
+      .map((row) => Number(row["id"]));
+  }
+
+  /** Changes when records or vectors may have come; cheap to ask. */
+  writeMark(): string {
+    const last = (table: string): string =>
+      String(this.#db.value("SELECT seq FROM sqlite_sequence WHERE name = ?", table) ?? 0);
+    return `${last("memories")}:${last("episodes")}:${last("vector_changes")}`;
+  }
+
+  /** Records of an agent (null = all) without a vector of this embedder. */
+  countWithoutVector(embedder: number, agentId: string | null): { memories: number; episodes: number } {
+    const count = (table: string, alias: string, key: string): number =>
+      Number(
+        this.#db.value(
+          `SELECT count(*) FROM ${table} ${alias} WHERE (? IS NULL OR ${alias}.agent_id = ?)
+             AND NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.record_key = ${key} AND v.embedder = ?)`,
+          agentId,
+          agentId,
+          embedder,
+        ),
+      );
+    return { memories: count("memories", "m", MEMORY_KEY), episodes: count("episodes", "e", EPISODE_KEY) };
+  }
+
+  /** Texts to embed of these records: keys that are gone are absent. */
+  texts(keys: readonly number[]): Map<number, string> {
+    const json = JSON.stringify(keys);
+    const rows = this.#db
+      .sql(
+        `SELECT ${MEMORY_KEY} AS key, m.content AS text FROM memories m WHERE ${MEMORY_KEY} IN (SELECT value FROM json_each(?))
+         UNION ALL
+         SELECT ${EPISODE_KEY} AS key, e.summary AS text FROM episodes e WHERE ${EPISODE_KEY} IN (SELECT value FROM json_each(?))`,
+      )
+      .all(json, json);
+    return new Map(rows.map((row) => [Number(row["key"]), String(row["text"])]));
+  }
+}
