@@ -9,6 +9,8 @@ const EXAMPLES = `
 Examples:
   cpersona-native                      serve MCP over stdio (what an MCP client starts)
   claude mcp add memory -- npx -y cpersona-native
+  cpersona-native doctor               what runs here, what is wrong, what to do
+  cpersona-native recall --explain "which port is staging on"
   cpersona-native import ~/cpersona.db --dry-run
   CPERSONA_DB_PATH=./team.db cpersona-native serve
 
@@ -36,6 +38,15 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   addRecall(program);
   addTransfer(program);
   addHook(program);
+  program
+    .command("doctor")
+    .description("tell what runs here, what is wrong, and what to do about it")
+    .option("--fix", "repair what can be repaired; locked rows are never touched")
+    .option("--json", "print JSON")
+    .action(async (options: object) => {
+      const { doctor } = await import("./commands/doctor.js");
+      await doctor(options);
+    });
   program
     .command("bench [what]")
     .description("measure this machine: scan (vector search beside its peers), recall (end to end), embed")

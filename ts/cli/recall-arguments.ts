@@ -10,6 +10,7 @@ export function addRecall(program: Command): void {
     .argument("<query...>", "a question or keywords")
     .option("-n, --limit <rows>", "most rows", "10")
     .option("--deep", "lower the quality gate")
+    .option("--explain", "show why each row is there, and what each step cost")
     .option("--json", "print the answer as data")
     .option("--agent <id>", "whose memories; default CPERSONA_AGENT_ID")
     .option("--project <id>", 'this project and the global pool; "" global only, "*" all')

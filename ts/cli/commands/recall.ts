@@ -7,10 +7,12 @@ import { ambientAnswer } from "../../response/ambient-answer.js";
 import { recallAnswer } from "../../response/answers.js";
 import { passageRequest } from "../../response/full-content.js";
 import type { MemoryService } from "../../service/memory-service.js";
+import { explain } from "../explain.js";
 
 export interface RecallOptions {
   readonly ambient?: boolean;
   readonly json?: boolean;
+  readonly explain?: boolean;
   readonly limit: string;
   readonly deep?: boolean;
   readonly agent?: string;
@@ -63,10 +65,12 @@ async function plain(query: string, options: RecallOptions, service: MemoryServi
     query,
     limit: number(options.limit),
     deep: options.deep,
+    trace: options.explain,
     passages: passageRequest(service.config.response),
   });
   const shaped = recallAnswer(answer, service.config.response);
   if (options.json === true) return JSON.stringify(shaped, null, 2);
+  if (options.explain === true && answer.trace !== null) return explain(answer.trace, answer.hits);
   const rows = shaped["messages"] as { content: string; ref?: string; timestamp?: string }[];
   const note = shaped["note"];
   if (rows.length === 0) return typeof note === "string" ? note : "nothing found";

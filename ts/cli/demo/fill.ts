@@ -1,9 +1,9 @@
 // Stores what intake reads, and counts what became of it.
 import { estimateDrafts, findFiles, readFileDrafts } from "../../intake/detect.js";
 import type { Draft, Note } from "../../intake/draft.js";
+import type { Screen } from "../style.js";
 import { startProgress } from "./progress.js";
 import type { Session } from "./session.js";
-import type { Screen } from "./style.js";
 
 /** The outcome of storing some files. */
 export interface Filled {

@@ -10,11 +10,11 @@ import { parseArgs } from "node:util";
 import { readConfig } from "../../config.js";
 import { describeError } from "../../errors.js";
 import { loadDriver } from "../../store/driver.js";
+import { paint, printable, type Screen, screenOf } from "../style.js";
 import { type Filled, fill } from "./fill.js";
 import { count, type ExampleQuestion, median, readQuestions, type Tally } from "./questions.js";
 import { type Expectation, placeOf, renderAnswer } from "./render.js";
 import { Session } from "./session.js";
-import { paint, printable, type Screen, screenOf } from "./style.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const USAGE = `Usage: npm run demo [-- [options] files or folders]

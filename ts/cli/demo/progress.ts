@@ -1,5 +1,5 @@
 // Progress of a long write: a bar on a terminal, a line now and then elsewhere.
-import type { Screen } from "./style.js";
+import type { Screen } from "../style.js";
 
 /** Told about each finished draft. */
 export interface Progress {

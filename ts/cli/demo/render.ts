@@ -1,7 +1,8 @@
 // Answers as a person wants to read them. Returns text; prints nothing.
+
+import { paint, printable, type Screen, wrap } from "../style.js";
 import { bestStart, matchSpans, type Span } from "./matching.js";
 import type { Answer, Row } from "./session.js";
-import { paint, printable, type Screen, wrap } from "./style.js";
 
 /** What is known about the right answer, in the demo with the example notes. */
 export interface Expectation {

@@ -1,5 +1,5 @@
 // Colour, width and wrapping on a terminal. Knows nothing about memories.
-import { charWidth, displayWidth } from "../../intake/pieces.js";
+import { charWidth, displayWidth } from "../intake/pieces.js";
 
 /** Where text goes: what a stream tells about itself. */
 export interface Screen {
