@@ -1,7 +1,7 @@
 // What is kept: over restarts, between processes, and through a kill.
 
 import { join } from "node:path";
-import { describe, expect } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { texts } from "../contract/calls.js";
 import { verifies } from "../contract/verifies.js";
 import { type Answer, serverEnvironment, startServer, type TestServer } from "../support/client.js";
@@ -11,6 +11,10 @@ import { tempFolder } from "../support/temp.js";
 const STATIC = { CPERSONA_EMBEDDING_MODE: "static" };
 const own = (server: TestServer, query: string, limit = 20) => texts(server, query, { limit });
 const store = (server: TestServer, content: string) => server.call("store", { agent_id: "agent-a", content });
+
+/** `CPERSONA_TEST_KILLS=500` for a long night. */
+const KILLS = Number(process.env["CPERSONA_TEST_KILLS"] ?? 20);
+vi.setConfig({ testTimeout: 30_000 + KILLS * 5_000 });
 
 /** Lists come in pages that fit a client. */
 async function countAll(server: TestServer): Promise<number> {
@@ -109,7 +113,7 @@ describe("a database", () => {
     async () => {
       const databasePath = join(tempFolder(), "memory.db");
       const acknowledged = new Set<number>();
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < KILLS; round++) {
         const server = startRaw({ env: serverEnvironment(databasePath, STATIC) });
         await server.initialize();
         for (let id = 1; id <= 300; id++)
@@ -118,7 +122,7 @@ describe("a database", () => {
             method: "tools/call",
             params: { name: "store", arguments: { agent_id: "agent-a", content: `umbrella ${round} ${id}` } },
           });
-        await server.answer(20 + round * 40);
+        await server.answer(20 + (round % 4) * 40);
         server.child.kill("SIGKILL");
         await server.exit;
         const whole = server.stdout().slice(0, server.stdout().lastIndexOf("\n") + 1);

@@ -83,6 +83,11 @@ export function rowText(row: RecordRow | ProfileRow): string {
   return row.kind === "ep" ? EPISODE_LABEL + row.episode.summary : PROFILE_LABEL + row.content;
 }
 
+/** The text that offsets refer to: an episode's without its label. */
+export function storedText(row: RecordRow): string {
+  return row.kind === "mem" ? row.memory.content : row.episode.summary;
+}
+
 /** What rows are ordered by; null for rows that carry no score. */
 export function orderScore(candidate: Candidate): number | null {
   if (candidate.confidence !== null) return candidate.confidence.score;

@@ -1,6 +1,6 @@
 // The gate of a recall: by evidence (keyword hits and cosines), or by confidence where that is switched on.
 
-import { indexTerms } from "../domain/terms.js";
+import { TermFinder } from "../domain/term-finder.js";
 import { type Candidate, rowText } from "./candidate.js";
 import { coverage, levelForStore, rareIdentifiers, weighWords } from "./coverage.js";
 import { applyGate, type GateLevels, isKeywordHit } from "./quality-gate.js";
@@ -37,21 +37,16 @@ const MAX_LOOKED_AT = 10;
 function withCoverage(candidates: readonly Candidate[], plan: LexicalQuery): readonly Candidate[] {
   const { records, frequencies } = plan;
   const words = weighWords(plan.terms, frequencies, records);
-  const identifiers = rareIdentifiers(plan.terms, frequencies, records);
+  // What only the substring index knows is rarer than any term.
+  const identifiers = [...rareIdentifiers(plan.terms, frequencies, records), ...plan.substrings];
+  const finder = new TermFinder(plan.terms, plan.substrings);
   return candidates.map((candidate) => {
     const { memories = Number.POSITIVE_INFINITY, episodes = Number.POSITIVE_INFINITY } = candidate.ranks;
     if (Math.min(memories, episodes) >= MAX_LOOKED_AT) return candidate;
-    const held = new Set(indexTerms(rowText(candidate.row)));
-    const holdsIdentifier =
-      identifiers.some((term) => held.has(term)) || holdsAny(candidate, plan.substrings);
+    const held = finder.find(rowText(candidate.row));
+    const holdsIdentifier = identifiers.some((term) => held.has(term));
     return { ...candidate, coverage: coverage(held, words), holdsIdentifier };
   });
-}
-
-function holdsAny({ row }: Candidate, substrings: readonly string[]): boolean {
-  if (substrings.length === 0) return false;
-  const text = rowText(row).normalize("NFKC").toLowerCase();
-  return substrings.some((substring) => text.includes(substring));
 }
 
 /** Calibrated cosines from which meaning alone opens an answer, in a small and in a large store. */

@@ -8,7 +8,7 @@ import { MAX_PIECE_CHARS, segmentText } from "../domain/segment.js";
 import { TermFinder } from "../domain/term-finder.js";
 import { charSlicer, countChars } from "../domain/text.js";
 import type { EmbeddedBlock } from "../store/embeddings.js";
-import type { Hit, RecordRow, RowPassages } from "./candidate.js";
+import { type Hit, type RowPassages, storedText } from "./candidate.js";
 import { weighWords } from "./coverage.js";
 import type { PassageRequest, RecallParts } from "./recall-parts.js";
 import type { LexicalQuery } from "./retrievers/lexical.js";
@@ -27,6 +27,7 @@ export interface PassageQuery {
 const MEANING_WEIGHT = 0.15;
 /** A passage beside one that answers belongs to it more often than not: question and answer, name and number. */
 const NEIGHBOUR_SHARE = 0.3;
+
 interface Passage extends Span {
   readonly text: string;
 }
@@ -79,11 +80,6 @@ function longRow(hit: Hit, maxChars: number): LongRow[] {
   });
   const id = row.kind === "mem" ? row.memory.id : row.episode.id;
   return [{ hit, key: recordKey(row.kind, id), passages, isOnePiece }];
-}
-
-/** The text that offsets refer to: without the label of an episode. */
-function storedText(row: RecordRow): string {
-  return row.kind === "mem" ? row.memory.content : row.episode.summary;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { EPISODE_LABEL, type Episode, episodeTime, type Memory } from "../domain/memory.js";
 import { formatRef } from "../domain/record.js";
 import { countChars, cutChars } from "../domain/text.js";
-import { type Hit, type ProfileRow, type RecordRow, rowText } from "../recall/candidate.js";
+import { type Hit, type ProfileRow, type RecordRow, rowText, storedText } from "../recall/candidate.js";
 import type { Confidence } from "../recall/confidence.js";
 import type { ContentsRow, RowRange } from "../service/contents.js";
 import { cutExcerpt } from "./excerpt.js";
@@ -63,9 +63,8 @@ function toMessage(hit: Hit, previewChars: number, excerpt: WireObject): WireObj
 function excerptOf({ row, passages }: Hit, { previewChars, excerptChars }: RecallView): WireObject {
   if (row.kind === "profile" || passages === undefined) return {};
   const labelChars = row.kind === "ep" ? EPISODE_LABEL.length : 0;
-  const text = row.kind === "ep" ? row.episode.summary : row.memory.content;
   const shown = { previewChars: Math.max(0, previewChars - labelChars), maxChars: excerptChars };
-  const excerpt = cutExcerpt(text, passages, shown);
+  const excerpt = cutExcerpt(storedText(row), passages, shown);
   return excerpt === "" ? {} : { excerpt, excerpt_basis: passages.basis };
 }
 

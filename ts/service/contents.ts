@@ -5,7 +5,7 @@ import { blocksOf } from "../domain/blocks.js";
 import { parseRef, type RecordId } from "../domain/record.js";
 import { countChars, sliceChars } from "../domain/text.js";
 import { invalidArgument } from "../errors.js";
-import type { RecordRow } from "../recall/candidate.js";
+import { type RecordRow, storedText } from "../recall/candidate.js";
 
 /** What a caller asks for: a ref, or a ref with a part of its text. */
 export type ContentsRef =
@@ -98,7 +98,7 @@ function textOf(value: unknown): string {
 
 /** Null asks for the whole row. */
 function readRange(given: Exclude<ContentsRef, string>, row: RecordRow): RowRange | UnresolvedReason | null {
-  const text = row.kind === "mem" ? row.memory.content : row.episode.summary;
+  const text = storedText(row);
   const { block, span, node, revision } = given;
   const asked = [block, span, node].filter((value) => value !== undefined && value !== null);
   if (asked.length > 1) return "invalid_range";

@@ -43,16 +43,18 @@ function openVectorSearch(
   const key = identityKey(identity);
   const name = createHash("sha256").update(`${store.databaseId()}\n${key}`).digest();
   const options = { dimension, identity: name.subarray(0, 16) };
-  const index = core.openVectorIndex({
+  const folder = indexFolder(config.database.path, name);
+  // A database in memory has no files, and the addon's index is files.
+  const index = (folder === null ? twinCore : core).openVectorIndex({
     ...options,
-    folder: indexFolder(config.database.path, name),
+    folder,
     centre: embedder.card.centre,
   });
   return new VectorSearch(
     index,
     storedVectors(store, store.embeddings.embedderCode(key, dimension), dimension),
     {
-      inMemory: core.kind === "twin",
+      inMemory: folder === null || core.kind === "twin",
       openScratch: () => twinCore.openVectorIndex({ ...options, folder: null, centre: null }),
     },
   );

@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  charSlicer,
   cleanText,
   countChars,
   cutChars,
   foldCase,
   jsonDefect,
+  sliceChars,
   textDefect,
 } from "../../../ts/domain/text.js";
 
@@ -127,5 +129,19 @@ describe("cleanText", () => {
 describe("foldCase", () => {
   it("trims and lowers, beyond ASCII too", () => {
     expect(foldCase(" ÄÖ Straße ΣΑΣ \n")).toBe("äö straße σας");
+  });
+});
+
+describe("charSlicer", () => {
+  it("slices by code points, whatever lies outside the text", () => {
+    for (const text of ["", "plain", "日本🎌語𠮷", "👨‍👩‍👧 e\u0301"]) {
+      const slice = charSlicer(text);
+      const chars = Array.from(text);
+      for (let start = 0; start <= chars.length; start++)
+        for (let end = start; end <= chars.length + 2; end++) {
+          expect(slice(start, end)).toBe(chars.slice(start, end).join(""));
+          expect(sliceChars(text, start, end)).toBe(chars.slice(start, end).join(""));
+        }
+    }
   });
 });
