@@ -73,6 +73,7 @@ async function storeFindings(service: MemoryService, { fix = false }: DoctorOpti
   const health = await service.maintenance.checkHealth({ agentId: "", fix, checks: [] });
   const { stats } = health;
   const state = service.status().embedder;
+  const { mode } = service.config.embedding;
   const megabytes = (stats.bytes / 1e6).toFixed(1);
   return [
     {
@@ -82,8 +83,8 @@ async function storeFindings(service: MemoryService, { fix = false }: DoctorOpti
     },
     { level: "ok", what: "sqlite", detail: `${stats.sqlite} through ${stats.driver}` },
     state.status === "failing"
-      ? { level: "problem", what: "embedder", detail: `${stats.embedder}: ${state.detail}` }
-      : { level: "ok", what: "embedder", detail: stats.embedder },
+      ? { level: "problem", what: "embedder", detail: `${mode}: ${state.detail}` }
+      : { level: "ok", what: "embedder", detail: `${mode}, ${stats.embedder}` },
     ...health.issues.map(
       (issue): Finding => ({
         level: issue.severity === "info" ? "note" : "problem",
