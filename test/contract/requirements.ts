@@ -18,9 +18,48 @@ function from<const T extends Readonly<Record<string, string>>>(
 
 export const REQUIREMENTS = {
   ...from("seed 000 §1", {
+    "context.chronological":
+      "recall_with_context answers by the moment that stamps name, whatever their offset, and a stamp without one is UTC",
+    "context.undated-first": "messages without a readable stamp come before all others, in merged order",
     "order.best-is-last": "recall answers in ascending relevance: the last row is the best match",
   }),
+  ...from("seed 000 §2", {
+    "signal.priority":
+      "the signal that keys a row is confidence, else rsf, else cosine, else rrf, and match_reason names it",
+    "signal.only-on-scored-rows":
+      "rows without a score, as the keyword rows of cascade, carry no match_reason",
+    "confidence.orders":
+      "confidence, where it is on, orders the answer, and rrf and rsf give the same rows in the same order",
+    "confidence.gates": "confidence, where it is on, is what the quality gate looks at",
+    "confidence.is-no-match-strength":
+      "under confidence an exact match on an old row may lie below a paraphrase",
+  }),
+  ...from("seed 000 §3", {
+    "penalty.old-rows-sink": "memories from before the newest episode sink, unless told otherwise",
+    "penalty.switch": "CPERSONA_EPISODE_PENALTY_ENABLED switches the episode penalty off",
+    "penalty.rate": "CPERSONA_EPISODE_DECAY_RATE sets how fast older memories sink",
+    "penalty.floor": "CPERSONA_EPISODE_DECAY_FLOOR is the least that is left of a score",
+    "penalty.boundary": "memories at the boundary and after it keep their score",
+    "penalty.needs-an-episode": "without an episode nothing sinks",
+    "penalty.scope": "only an episode that the query may see sets the boundary: agent, project and channel",
+    "penalty.undated-is-exempt": "a memory without a readable stamp keeps its score",
+  }),
+  ...from("seed 000 §4", {
+    "window.newest-rows": "search by meaning sees the newest CPERSONA_MAX_MEMORIES rows of the scope",
+    "window.memories-and-episodes-each": "the window counts memories and episodes each for themselves",
+    "window.words-reach-further": "rows older than the window are found by their words",
+    "window.far-list": "CPERSONA_VECTOR_REACH adds the rows between window and reach as a list of their own",
+    "window.far-list-adds-only": "the far list leaves the signals of the rows inside the window as they were",
+    "window.reach-beyond-window": "a reach that is not larger than the window changes nothing",
+    "window.cascade-ignores-reach": "cascade ignores the reach",
+    "window.far-limit":
+      "CPERSONA_VECTOR_FAR_LIMIT bounds the rows of the far list, and never lifts them over limit",
+    "window.rsf-counts-the-far-list":
+      "under rsf the far list counts as one more channel, which lowers every fused score",
+  }),
   ...from("seed 000 §5", {
+    "update.changes-the-row": "update_memory changes a stored row, and it is found by its new text",
+    "pause.skips": "while persistence is paused, a write is skipped",
     "dedup.msg-id": "a known msg_id is skipped and answers with the id of the row that holds it",
     "dedup.msg-id-ignores-channel": "a msg_id counts across channels",
     "dedup.msg-id-per-project": "a msg_id counts inside its project",
@@ -35,12 +74,37 @@ export const REQUIREMENTS = {
     "dedup.skips-say-why": "a skip names its reason",
     "store.rejection-has-reason": "a refused write answers rejected with a reason",
   }),
+  ...from("seed 000 §6", {
+    "autocut.under-confidence": "autocut cuts at the largest gap of confidence",
+    "autocut.pure-cosine": "autocut cuts a list of raw cosines, and no list in which a row has none",
+    "autocut.inert-in-fusion": "autocut changes nothing under rrf and rsf, whatever its settings",
+  }),
+  ...from("seed 000 §7", {
+    "profile.from-50-rows":
+      "the profile row appears from 50 rows in scope on, memories and episodes together",
+    "profile.unscored-last":
+      "with confidence off the profile stands behind all scored rows and falls to the limit first",
+    "profile.scored-with-confidence":
+      "with confidence on the profile row is scored like any other and stands high",
+    "profile.one-row": "there is one profile row, and an update replaces it",
+  }),
+  ...from("seed 000 §8", {
+    "gate.fallback-only-with-confidence":
+      "gate_fallback marks keyword hits below the gate, and exists with confidence only",
+  }),
+  ...from("seed 000 §9", {
+    "lock.protects": "a locked row is neither deleted nor changed",
+    "lock.does-not-rank": "a lock changes nothing of the ranking",
+  }),
   ...from("seed 000 §10", {
+    "health.status": "check_health gives one verdict, status, and no healthy",
     "shape.unknown-tool": "an unknown tool answers with a bare error",
     "shape.failures-carry-ok-false": "a failed tool call carries ok false and its error",
     "shape.reads-carry-no-ok": "a successful read carries no ok",
   }),
   ...from("seed 001", {
+    "context.echo": "conversation entries are cut like rows and carry no ref",
+    "episode.found": "an archived episode is found under its own ref",
     "preview.pure-prefix":
       "a long text is shown as a pure prefix of at most 500 characters, without any mark",
     "preview.marked-only-when-cut": "content_truncated and content_len are there only when the text was cut",
@@ -68,6 +132,9 @@ export const REQUIREMENTS = {
     "ambient.persona-follows-the-prompt":
       "the persona line is the value or intention that fits the prompt, or empty",
     "ambient.exclude-tags": "excluded tags hold for every slot, for reasons and for contradictions",
+    "ambient.because": "a declared reason of a hit comes with it",
+    "ambient.contradiction": "a declared contradiction between rows is shown",
+    "ambient.wording": "CPERSONA_AMBIENT_LANG sets the language of headings and sentinel",
     "ambient.breakdown": "score parts are shown only on request",
     "ambient.history": "earlier prompts carry a short connecting prompt, and nothing carries thanks",
     "ambient.passive": "an ambient call changes nothing that ranks",
@@ -77,6 +144,11 @@ export const REQUIREMENTS = {
       "relations are declared and removed between the agent's own rows, and say what they did",
   }),
   ...from("design", {
+    "window.newest-of-equal-stamps": "of rows of one second the newest ids are inside the window",
+    "gate.keyword-hits-after-calibration":
+      "a keyword hit is shown after calibration and with strict precision",
+    "gate.unrelated-before-calibration":
+      "an unrelated query gives nothing before calibration, however few rows there are",
     "contents.ranges": "get_contents gives a span or blocks of a row, in characters of its stored text",
     "contents.unresolved": "a range that cannot be given comes back in unresolved with its reason",
     "list.cursor": "lists go on behind next_cursor, without gaps and repeats, until it is absent",
@@ -125,6 +197,17 @@ export const REQUIREMENTS = {
     "files.private": "the database is readable by its owner only",
   }),
   ...from("tools", {
+    "context.leaves-out-what-is-held":
+      "rows whose text the conversation holds are left out of recall_with_context",
+    "context.filter-only":
+      "entries of roles other than user and assistant filter and are not shown, and context_filter_only names them",
+    "context.field-issues":
+      "fields of entries that are no text are taken as absent, and context_field_issues names them",
+    "recall.deep": "a deep recall halves the gate and knows no age",
+    "scope.every-mode": "agent, project, channel and source_id restrict the answer in every recall mode",
+    "exclude.every-mode": "exclude_contents holds in every recall mode, by 32 characters of prefix",
+    "profile.never-excluded": "exclude_contents does not leave out the profile row",
+    "profile.empty-query": "an empty query counts the profile among its limit and puts it last",
     "words.no-query-syntax": "nothing in a query is syntax: no query makes recall fail",
     "store.two-forms": "store takes flat arguments and a message object, and refuses a mixture",
     "store.cleaning": "annotations of earlier recalls are removed, and the text is trimmed",

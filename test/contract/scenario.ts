@@ -21,6 +21,8 @@ export interface Scenario {
   readonly verifies: string;
   readonly embedder: "stub" | "none" | "static";
   readonly settings?: Readonly<Record<string, string>>;
+  /** does not start a server process of its own: others of its file show that the wire carries the same */
+  readonly inProcessOnly?: boolean;
   readonly steps: readonly Step[];
 }
 

@@ -65,7 +65,8 @@ describe("the package", () => {
         "^dist/(?!cli/).+\\.d\\.ts$",
         "^dist/THIRD-PARTY-NOTICES\\.txt$",
         "^assets/.+",
-        "^bench/peers/.+",
+        // npm takes the README of a folder along when anything of it is listed.
+        "^bench/(?:peers/.+|README\\.md)$",
         "^(?:README(?:\\.ja)?\\.md|LICENSE|CHANGELOG\\.md|package\\.json)$",
       ].join("|"),
     );

@@ -123,7 +123,7 @@ function calibrationFor(
 }
 
 function sampled(query: Float32Array, request: AmbientRequest, parts: AmbientParts): number | null {
-  const newest = parts.recall.newestMemories(request.scope, null, SAMPLE_ROWS);
+  const newest = parts.recall.newestMemories(request.scope, null, SAMPLE_ROWS, 0);
   const vectors = parts.vectorsOf(newest.map(({ id }) => recordKey("mem", id)));
   const cosines = [...vectors.values()].flatMap((blocks) => {
     const block = nearestBlock(blocks, query);

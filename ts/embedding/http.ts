@@ -25,6 +25,9 @@ export interface HttpEmbedderOptions {
   readonly now: () => number;
 }
 
+/** Measured with multilingual-e5-small: 1 loses 3.7 points of recall@10 on dialogue against 0.5. */
+export const HTTP_FUSION_WEIGHT = 0.5;
+
 export class HttpEmbedder implements Embedder {
   readonly card: EmbedderCard;
   readonly #options: HttpEmbedderOptions;

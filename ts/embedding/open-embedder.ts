@@ -4,7 +4,7 @@
 import type { EmbeddingConfig } from "../config.js";
 import type { NativeCore } from "../native/contract.js";
 import type { Embedder } from "./embedder.js";
-import { HttpEmbedder } from "./http.js";
+import { HTTP_FUSION_WEIGHT, HttpEmbedder } from "./http.js";
 import { openNoEmbedder } from "./none.js";
 import { STATIC_FUSION_WEIGHT, StaticEmbedder } from "./static.js";
 
@@ -32,7 +32,7 @@ export function openEmbedder(config: EmbeddingConfig, { core, clock }: EmbedderP
         documentTimeoutMs: config.documentTimeoutMs,
         cacheSize: config.cacheSize,
         cacheTtlMs: config.cacheTtlMs,
-        fusionWeight: config.fusionWeight ?? 1,
+        fusionWeight: config.fusionWeight ?? HTTP_FUSION_WEIGHT,
         now: () => clock.now(),
       });
   }

@@ -69,7 +69,12 @@ export interface RecallParts {
   readonly pool: (scope: ReadScope) => ScopePool;
   readonly memoriesById: (ids: readonly number[], scope: ReadScope, source: SourceFilter | null) => Memory[];
   readonly episodesById: (ids: readonly number[], scope: ReadScope) => Episode[];
-  readonly newestMemories: (scope: ReadScope, source: SourceFilter | null, limit: number) => Memory[];
+  readonly newestMemories: (
+    scope: ReadScope,
+    source: SourceFilter | null,
+    limit: number,
+    offset: number,
+  ) => Memory[];
   /** keys of the newest memories of a source, ascending */
   readonly memoryKeysBySource: (scope: ReadScope, source: SourceFilter, limit: number) => Float64Array;
   /** keys of the rows that the scope's tags exclude, ascending; null when there are none */

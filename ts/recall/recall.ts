@@ -4,6 +4,7 @@
 //         -> gate -> autocut -> profile row -> cut to limit -> best last -> passages of long rows (when asked)
 // Nothing is written: a recall changes no row, and its use is counted after the answer.
 
+import type { Memory } from "../domain/memory.js";
 import { sourceFilter } from "../domain/scope.js";
 import { storageTimeMs } from "../domain/time.js";
 import { applyAutocut } from "./autocut.js";
@@ -106,9 +107,12 @@ function profileOf(request: RecallRequest, parts: RecallParts) {
 /** An empty query asks for the newest memories; the profile, where there is one, is then the best row. */
 function newest(request: RecallRequest, limit: number, parts: RecallParts): Hit[] {
   const isExcluded = exclusion(request.excludeContents);
-  const fetched = limit + request.excludeContents.length;
-  const memories = parts.newestMemories(request.scope, sourceFilter(request.sourceId), fetched);
-  const kept = memories.filter((memory) => !isExcluded(memory.content));
+  const kept: Memory[] = [];
+  for (let offset = 0; kept.length < limit; offset += limit) {
+    const page = parts.newestMemories(request.scope, sourceFilter(request.sourceId), limit, offset);
+    kept.push(...page.filter((memory) => !isExcluded(memory.content)));
+    if (page.length < limit) break;
+  }
   const profile = profileOf(request, parts);
   const hits: Hit[] = kept.map((memory) => ({ row: { kind: "mem", memory } }));
   return [...(profile === null ? [] : [{ row: profile }]), ...hits].slice(0, limit).reverse();

@@ -20,17 +20,32 @@ export interface Retrieved {
   readonly degraded: string | null;
 }
 
-/** Longer lists make up for excluded rows, up to this many. */
-const MAX_EXTRA_DEPTH = 200;
+/** Rows fetched beyond the depth of the lists when texts are excluded; multiplied as long as that is too few. */
+const FIRST_EXTRA_DEPTH = 32;
+const EXTRA_DEPTH_GROWTH = 8;
 
+/** One entry may exclude any number of rows, so the lists are fetched deeper until they are full or dry. */
 export async function retrieve(
   request: RecallRequest,
   limit: number,
   parts: RecallParts,
 ): Promise<Retrieved> {
+  if (request.excludeContents.length === 0) return (await retrieveWith(0, request, limit, parts)).retrieved;
+  for (let extra = FIRST_EXTRA_DEPTH; ; extra *= EXTRA_DEPTH_GROWTH) {
+    const { retrieved, isShort } = await retrieveWith(extra, request, limit, parts);
+    if (!isShort || extra >= parts.config.recall.window) return retrieved;
+  }
+}
+
+/** `isShort`: exclusions left a list shorter than it may be, and there are more rows to fetch. */
+async function retrieveWith(
+  extra: number,
+  request: RecallRequest,
+  limit: number,
+  parts: RecallParts,
+): Promise<{ retrieved: Retrieved; isShort: boolean }> {
   const { depthFloor, lexicalDepth } = parts.config.recall;
   const source = sourceFilter(request.sourceId);
-  const extra = Math.min(request.excludeContents.length, MAX_EXTRA_DEPTH);
   const vectorDepth = Math.max(limit, depthFloor);
   const wordDepth = Math.max(vectorDepth, lexicalDepth);
   // The embedder may be a server: it works while the words are searched.
@@ -42,21 +57,27 @@ export async function retrieve(
     : [];
   const { vectors, queryVector, degraded } = await pending;
   const found: RetrievedLists = { ...vectors, memories, episodes };
-  if (request.excludeContents.length === 0)
-    return { lists: found, rows: new Map(), plan, queryVector, degraded };
+  const base = { plan, queryVector, degraded };
+  if (extra === 0) return { retrieved: { ...base, lists: found, rows: new Map() }, isShort: false };
   const rows = readRows(found, request.scope, source, parts);
   const isExcluded = exclusion(request.excludeContents);
-  const isKept = (key: number): boolean => {
-    const row = rows.get(key);
-    return row !== undefined && !isExcluded(rowText(row));
-  };
+  const keep = <Hit>(hits: readonly Hit[], keyOf: (hit: Hit) => number): Hit[] =>
+    hits.filter((hit) => {
+      const row = rows.get(keyOf(hit));
+      return row !== undefined && !isExcluded(rowText(row));
+    });
+  const near = keep(found.near, (hit) => hit.key);
+  const words = keep(memories, (hit) => recordKey("mem", hit.id));
   const lists: RetrievedLists = {
-    near: found.near.filter((hit) => isKept(hit.key)).slice(0, vectorDepth),
-    far: found.far.filter((hit) => isKept(hit.key)).slice(0, vectorDepth),
-    episodes: episodes.filter((hit) => isKept(recordKey("ep", hit.id))).slice(0, wordDepth),
-    memories: memories.filter((hit) => isKept(recordKey("mem", hit.id))).slice(0, wordDepth),
+    near: near.slice(0, vectorDepth),
+    far: keep(found.far, (hit) => hit.key).slice(0, vectorDepth),
+    episodes: keep(episodes, (hit) => recordKey("ep", hit.id)).slice(0, wordDepth),
+    memories: words.slice(0, wordDepth),
   };
-  return { lists, rows, plan, queryVector, degraded };
+  const isShort =
+    (near.length < vectorDepth && found.near.length === vectorDepth + extra) ||
+    (words.length < wordDepth && memories.length === wordDepth + extra);
+  return { retrieved: { ...base, lists, rows }, isShort };
 }
 
 /** Episodes name no source, so a source filter hides them unless a channel places them. */

@@ -38,7 +38,7 @@ export function recallParts(wiring: Wiring): RecallParts {
     memoryKeysBySource: (scope, source, limit) =>
       Float64Array.from(memories.idsBySource(scope, source, limit), (id) => recordKey("mem", id)),
     excludedKeys: (scope) => excludedKeys(store, scope),
-    newestMemories: (scope, source, limit) => memories.newest(scope, source, limit),
+    newestMemories: (scope, source, limit, offset) => memories.newest(scope, source, limit, offset),
     neighbours: (ids, gapMs) => memories.neighbours(ids, gapMs),
     newestEpisodeAt: (scope) => episodes.newestCreatedAt(scope),
     memorySpan: (scope) => memories.span(scope),

@@ -173,6 +173,6 @@ describe("opening an embedder", () => {
   it("starts with a missing address, and says so", () => {
     const embedder = open({ mode: "http" });
     expect(embedder.state()).toMatchObject({ status: "failing", reason: "misconfigured" });
-    expect(embedder.card.fusionWeight).toBe(1);
+    expect(embedder.card.fusionWeight).toBe(0.5);
   });
 });
