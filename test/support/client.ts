@@ -7,6 +7,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { expect, onTestFinished } from "vitest";
 import { createMcpServer } from "../../ts/mcp/server.js";
+import { TOOLS } from "../../ts/mcp/tools/index.js";
 import { openTestMemory, type TestMemory, type TestMemoryOptions } from "./memory.js";
 import { ROOT } from "./root.js";
 import { type Settings, testSettings } from "./settings.js";
@@ -66,7 +67,11 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
 /** The same tools inside this process, on a memory with a fake clock. */
 export async function startInProcess(options: TestMemoryOptions = {}): Promise<ToolCaller & TestMemory> {
   const memory = await openTestMemory(options);
-  const { server } = createMcpServer({ version: "0.0.0", service: async () => memory.service });
+  const { server } = createMcpServer({
+    version: "0.0.0",
+    service: async () => memory.service,
+    tools: async () => TOOLS,
+  });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await server.connect(theirs);
   const caller = await connect(ours);

@@ -86,7 +86,7 @@ export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }>
       version,
       service,
       caller,
-      tools,
+      tools: async () => tools,
       summary,
       maxBodyBytes: config.maxBodyBytes,
     });

@@ -15,14 +15,13 @@ import { callTool, inputSchema, toJsonSchema } from "./call-tool.js";
 import type { Tool } from "./define-tool.js";
 import { instructionsWith } from "./instructions.js";
 import { progressSender } from "./progress.js";
-import { TOOLS } from "./tools/index.js";
 
 export interface McpServerOptions {
   readonly version: string;
   /** resolves when the memory is open; rejects when it cannot be opened */
   readonly service: () => Promise<MemoryService>;
-  /** default: all */
-  readonly tools?: readonly Tool[] | undefined;
+  /** loads the tools when they are first asked for: `initialize` does not wait for them */
+  readonly tools: () => Promise<readonly Tool[]>;
   /** who is calling; absent where no access list is set */
   readonly caller?: Caller | undefined;
   /** the operator's words to every agent, put behind our own */
@@ -36,26 +35,26 @@ export interface McpServer {
 }
 
 export function createMcpServer(options: McpServerOptions): McpServer {
-  const { version, service, caller, tools = TOOLS } = options;
+  const { version, service, caller, tools } = options;
   const server = new Server(
     { name: "cpersona-native", version },
     { capabilities: { tools: {} }, instructions: instructionsWith(options.summary ?? "") },
   );
   const running = new Set<Promise<unknown>>();
 
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: (await tools()).map(listed) }));
 
   server.setRequestHandler(CallToolRequestSchema, (request, extra) => {
     const { name, arguments: raw } = request.params;
-    const tool = tools.find((candidate) => candidate.name === name);
-    if (tool === undefined) return result({ error: `Unknown tool: ${name.slice(0, 100)}` });
-    const progress = progressSender(request, extra);
-    const call = callTool(tool, raw, service, { caller, progress: progress.report }).then(
-      async ({ answer }) => {
-        await progress.settled();
-        return result(answer, tool);
-      },
-    );
+    const answered = async (): Promise<CallToolResult> => {
+      const tool = (await tools()).find((candidate) => candidate.name === name);
+      if (tool === undefined) return result({ error: `Unknown tool: ${name.slice(0, 100)}` });
+      const progress = progressSender(request, extra);
+      const { answer } = await callTool(tool, raw, service, { caller, progress: progress.report });
+      await progress.settled();
+      return result(answer, tool);
+    };
+    const call = answered();
     running.add(call);
     return call.finally(() => running.delete(call));
   });

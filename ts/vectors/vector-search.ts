@@ -34,12 +34,16 @@ const MAX_OVERLAY_RECORDS = 512;
 const REBUILD_BATCH_ROWS = 2000;
 /** Publishing waits for the disk, so changes are collected for a while; searches see them at once all the same. */
 const SYNC_DELAY_MS = 1000;
+const SOON_MS = 20;
+const CHEAP_OVERLAY_RECORDS = 64;
 
 export class VectorSearch {
   readonly #index: VectorIndex;
   readonly #source: VectorSource;
   readonly #options: VectorSearchOptions;
   #timer: NodeJS.Timeout | undefined;
+  /** when the timer fires, ms since the epoch */
+  #due = 0;
   #syncing: Promise<void> | undefined;
   #closed = false;
 
@@ -63,13 +67,14 @@ export class VectorSearch {
     if (changed === null || changed.length > MAX_OVERLAY_RECORDS) {
       // In memory the take-up is this process's own work and quick; files are written in the background.
       if (this.#options.inMemory) await this.sync();
-      else this.scheduleSync();
+      else this.scheduleSync(SOON_MS);
       changed = this.#changed();
     }
     if (changed === null || changed.length > MAX_OVERLAY_RECORDS) return this.#searchStore(query);
     const { masked = null } = query;
     if (changed.length === 0) return this.#index.searchAsync({ ...query, masked, extra: null });
-    this.scheduleSync();
+    // Scoring many rows beside the index costs every search; a few cost next to nothing.
+    this.scheduleSync(changed.length > CHEAP_OVERLAY_RECORDS ? SOON_MS : SYNC_DELAY_MS);
     return this.#index.searchAsync({
       ...query,
       masked: union(changed, masked),
@@ -113,12 +118,15 @@ export class VectorSearch {
   }
 
   /** Takes up changes soon, off the caller's path. */
-  scheduleSync(): void {
-    if (this.#timer !== undefined || this.#closed) return;
+  scheduleSync(delayMs = SYNC_DELAY_MS): void {
+    const due = Date.now() + delayMs;
+    if (this.#closed || (this.#timer !== undefined && this.#due <= due)) return;
+    clearTimeout(this.#timer);
+    this.#due = due;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.sync();
-    }, SYNC_DELAY_MS);
+    }, delayMs);
     this.#timer.unref();
   }
 

@@ -10,7 +10,7 @@ async function connect(set: "core" | "all", summary = ""): Promise<Client> {
   const { server } = createMcpServer({
     version: "0.0.0",
     service: () => Promise.reject(new Error("not needed")),
-    tools: toolsOf(set),
+    tools: async () => toolsOf(set),
     summary,
   });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();

@@ -6,7 +6,6 @@ import { describeError, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
 import { createMcpServer } from "../../mcp/server.js";
 import { serveStdio } from "../../mcp/stdio.js";
-import { toolsOf } from "../../mcp/tools/index.js";
 import { packageVersion } from "../../package-root.js";
 import { LOCAL_CLIENT } from "../../service/access.js";
 import type { MemoryService } from "../../service/memory-service.js";
@@ -41,12 +40,15 @@ export async function serve(): Promise<void> {
   const mcp = createMcpServer({
     version: packageVersion(),
     service,
-    tools: toolsOf(config.tools),
+    tools: async () => (await import("../../mcp/tools/index.js")).toolsOf(config.tools),
     caller: access?.callerOf(LOCAL_CLIENT),
     summary: await operatorSummary(config),
   });
   mcp.server.oninitialized = () => {
-    setImmediate(() => void service().catch(() => {}));
+    setImmediate(() => {
+      void import("../../mcp/tools/index.js");
+      void service().catch(() => {});
+    });
     setTimeout(
       () =>
         void service()
