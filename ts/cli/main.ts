@@ -1,7 +1,11 @@
 #!/usr/bin/env node
 // The command `cpersona-native`. Without arguments it is an MCP server on stdio, and then loads nothing else.
 
+import module from "node:module";
 import { describeError, MemoryError } from "../errors.js";
+
+// Node 22 and later keep compiled code between starts.
+module.enableCompileCache?.();
 
 async function main(args: readonly string[]): Promise<void> {
   if (args.length === 0) {
