@@ -20,6 +20,8 @@ export interface ScanOptions {
   readonly vectors: Float32Array;
   /** queries × dimension, unit rows */
   readonly queries: Float32Array;
+  /** the direction that all vectors share, as an embedder's card gives it; null for random ones */
+  readonly centre: Float32Array | null;
   /** Python with numpy, and faiss-cpu and usearch where they are; null leaves the peers out */
   readonly python: string | null;
   readonly say: (text: string) => void;
@@ -61,13 +63,13 @@ export async function benchScan(options: ScanOptions): Promise<TableRow[]> {
 function fill(
   core: NativeCore,
   folder: string | null,
-  { vectors, rows, dimension }: ScanOptions,
+  { vectors, rows, dimension, centre }: ScanOptions,
 ): VectorIndex {
   const index = core.openVectorIndex({
     folder,
     dimension,
     identity: new Uint8Array(16).fill(1),
-    centre: null,
+    centre,
   });
   const batch = 10_000;
   index.lock();

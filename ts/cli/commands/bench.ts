@@ -80,6 +80,7 @@ async function scan(core: NativeCore, config: Config, options: BenchOptions): Pr
           dimension,
           vectors: make(rows, 1),
           queries: make(30, 2),
+          centre: table?.centre ?? null,
           python,
           say,
         })),
