@@ -72,9 +72,10 @@ const MAX_SHIFT = 0.1;
 
 function meaningLevel(records: number, request: RecallRequest, parts: RecallParts): number {
   const { unrelatedCosine } = parts.embedder.card;
-  const { cosine } = parts.levels(request.scope);
+  const { cosine, unrelated } = parts.levels(request.scope);
   const measured = cosine === null ? null : cosineScale(request, parts)(cosine);
-  if (unrelatedCosine === null) return measured ?? parts.config.recall.minSimilarity;
+  if (unrelatedCosine === null && measured !== null) return measured;
+  if (unrelatedCosine === null && unrelated === null) return parts.config.recall.minSimilarity;
   const guessed = levelForStore(records, MEANING_SMALL, MEANING_LARGE);
   if (measured === null) return guessed;
   return Math.min(guessed + MAX_SHIFT, Math.max(guessed - MAX_SHIFT, measured));

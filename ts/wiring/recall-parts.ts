@@ -5,6 +5,7 @@ import { recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
 import { type Embedder, identityKey } from "../embedding/embedder.js";
 import type { CalibrationStore } from "../maintenance/calibration.js";
+import { QuickLevels } from "../maintenance/quick-level.js";
 import type { NativeCore } from "../native/contract.js";
 import type { RecallParts } from "../recall/recall-parts.js";
 import type { VectorSource } from "../recall/retrievers/vector.js";
@@ -22,7 +23,7 @@ export interface Wiring {
 }
 
 export function recallParts(wiring: Wiring): RecallParts {
-  const { config, clock, core, store, embedder, calibrations } = wiring;
+  const { config, clock, core, store, embedder } = wiring;
   const { memories, episodes } = store;
   return {
     config,
@@ -31,7 +32,7 @@ export function recallParts(wiring: Wiring): RecallParts {
     fusion: core.fusion,
     lexical: store.lexical,
     vectors: () => vectorSource(wiring),
-    levels: ({ agentId }) => calibrations.levels(agentId ?? "", config.calibration.beta),
+    levels: levelsOf(wiring),
     pool: (scope) => store.pool(scope),
     memoriesById: (ids, scope, source) => memories.get(ids, scope, source),
     episodesById: (ids, scope) => episodes.get(ids, scope),
@@ -44,6 +45,28 @@ export function recallParts(wiring: Wiring): RecallParts {
     memorySpan: (scope) => memories.span(scope),
     profile: (agentId) => store.profiles.get(agentId),
     uses: (keys) => store.uses.get(keys),
+  };
+}
+
+/** Calibrated levels; before there are any, and without a card, the rows themselves give the scale. */
+function levelsOf({ config, store, embedder, calibrations }: Wiring): RecallParts["levels"] {
+  const quick = new QuickLevels({
+    newestVectors: (agentId, rows) => {
+      const identity = embedder.identity();
+      if (identity === null) return [];
+      const code = store.embeddings.embedderCode(identityKey(identity), identity.dimension);
+      const scope = { agentId: agentId === "" ? null : agentId, projectId: null, channel: null };
+      const keys = store.memories.newest(scope, null, rows).map(({ id }) => recordKey("mem", id));
+      const vectors = store.embeddings.vectorsOf(keys, code);
+      return keys.flatMap((key) => vectors.get(key)?.slice(0, 1) ?? []);
+    },
+  });
+  return ({ agentId }) => {
+    const agent = agentId ?? "";
+    const levels = calibrations.levels(agent, config.calibration.beta);
+    if (levels.unrelated !== null || embedder.card.unrelatedCosine !== null) return levels;
+    const { memories } = store.pool({ agentId, projectId: null, channel: null });
+    return { ...levels, unrelated: quick.unrelated(agent, memories) };
   };
 }
 
