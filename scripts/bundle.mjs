@@ -22,9 +22,8 @@ const { metafile } = await build({
   format: "esm",
   platform: "node",
   target: "node20",
-  minifySyntax: true,
-  minifyWhitespace: true,
-  keepNames: true,
+  // Less to parse at start: the hook runs on every prompt.
+  minify: true,
   legalComments: "none",
   external: ["better-sqlite3", "onnxruntime-node"],
   // CommonJS dependencies call `require` for Node's own modules.

@@ -45,6 +45,8 @@ export interface Calibration {
   readonly positiveAdmitRate: number;
   readonly positiveMean: number;
   readonly youdenJ: number;
+  /** confidence value of the gate; null when it was made with confidence off */
+  readonly confidence: number | null;
   /** rows in scope when it was made */
   readonly rows: number;
 }
@@ -62,6 +64,8 @@ export interface CalibrateParts {
   ) => Promise<readonly { id: number; cosine: number }[]>;
   /** raw cosines of these memories with a vector, where they have vectors themselves */
   readonly cosines: (ids: readonly number[], query: Float32Array) => ReadonlyMap<number, number>;
+  /** confidence of a memory at a raw cosine; null while confidence is off */
+  readonly confidence: ((memory: Memory, cosine: number) => number) | null;
   /** in how many memories each term occurs */
   readonly documentFrequencies: (terms: readonly string[]) => Map<string, number>;
 }
@@ -85,9 +89,16 @@ export async function calibrate(
   const sample = parts.memories(drawSample(ids, request.sampleSize, random));
   const questions = new PseudoQuestions(ids.length, parts.documentFrequencies, parts.memories);
   const asked = sample
-    .map(({ id, content }) => ({ id, text: questions.questionOf(content) }))
+    .map((memory) => ({ memory, text: questions.questionOf(memory.content) }))
     .filter(({ text }) => text !== "");
-  const scores: Scores = { nearestNulls: [], positives: [], pairs: [], anyPairs: [] };
+  const scores: Scores = {
+    nearestNulls: [],
+    positives: [],
+    pairs: [],
+    anyPairs: [],
+    confidentNulls: [],
+    confidentPositives: [],
+  };
   for (let from = 0; from < asked.length; from += EMBED_BATCH) {
     const batch = asked.slice(from, from + EMBED_BATCH);
     const vectors = await parts.embed(batch.map(({ text }) => text));
@@ -109,7 +120,7 @@ export async function calibrate(
 
 /** Compares a question with its own record, the nearest unrelated one, and some drawn at random. */
 async function ask(
-  question: { readonly id: number; readonly text: string },
+  question: { readonly memory: Memory; readonly text: string },
   vector: Float32Array,
   others: readonly number[],
   questions: PseudoQuestions,
@@ -117,13 +128,21 @@ async function ask(
   scores: Scores,
 ): Promise<void> {
   const found = await parts.nearest(vector, NEAREST);
-  const own = found.find(({ id }) => id === question.id);
-  if (own !== undefined) scores.positives.push(own.cosine);
+  const own = found.find(({ id }) => id === question.memory.id);
+  if (own !== undefined) {
+    scores.positives.push(own.cosine);
+    if (parts.confidence !== null)
+      scores.confidentPositives.push(parts.confidence(question.memory, own.cosine));
+  }
   const [nearestNull] = questions.unrelated(question.text, found, 1);
-  if (nearestNull !== undefined) scores.nearestNulls.push(nearestNull.cosine);
+  if (nearestNull !== undefined) {
+    scores.nearestNulls.push(nearestNull.cosine);
+    const [memory] = parts.confidence === null ? [] : parts.memories([nearestNull.id]);
+    if (memory !== undefined) scores.confidentNulls.push(parts.confidence?.(memory, nearestNull.cosine) ?? 0);
+  }
   const drawn = Array.from(parts.cosines(others, vector), ([id, cosine]) => ({ id, cosine }));
   scores.pairs.push(...questions.unrelated(question.text, drawn, drawn.length).map(({ cosine }) => cosine));
-  scores.anyPairs.push(...drawn.filter(({ id }) => id !== question.id).map(({ cosine }) => cosine));
+  scores.anyPairs.push(...drawn.filter(({ id }) => id !== question.memory.id).map(({ cosine }) => cosine));
 }
 
 function tooFew(found: number): MemoryError {
@@ -150,11 +169,14 @@ interface Scores {
   readonly pairs: number[];
   /** the same without looking at words */
   readonly anyPairs: number[];
+  /** confidence of the nearest unrelated rows and of the own records, while confidence is on */
+  readonly confidentNulls: number[];
+  readonly confidentPositives: number[];
 }
 
 function summarise(
   request: CalibrateRequest,
-  { nearestNulls, positives, pairs, anyPairs }: Scores,
+  { nearestNulls, positives, pairs, anyPairs, confidentNulls, confidentPositives }: Scores,
   { rows, sampled }: { readonly rows: number; readonly sampled: number },
 ): Calibration {
   if (nearestNulls.length < MIN_NULLS && !request.acceptRelated) {
@@ -173,6 +195,10 @@ function summarise(
   return {
     unrelated: quantile(pairs.length < MIN_NULLS ? anyPairs : pairs, 0.5),
     threshold,
+    confidence:
+      Math.min(confidentNulls.length, confidentPositives.length) < MIN_NULLS
+        ? null
+        : separate(confidentNulls, confidentPositives, request.beta).threshold,
     beta: request.beta,
     sampled,
     pairs: pairs.length,

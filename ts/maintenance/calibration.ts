@@ -76,6 +76,7 @@ export class CalibrationStore {
     return {
       unrelated: known?.unrelated ?? null,
       cosine: known?.threshold ?? null,
+      confidence: known?.confidence ?? null,
       beta: this.beta(agentId) ?? globalBeta,
     };
   }

@@ -93,8 +93,10 @@ function passConfidence(
   parts: RecallParts,
 ): PassedGate {
   const pool = parts.pool(request.scope);
-  const level = heuristicMinimum(pool.memories + pool.episodes);
-  const gate = level * parts.levels(request.scope).beta ** PRECISION_EXPONENT * (request.deep ? 0.5 : 1);
+  const { confidence: measured, beta } = parts.levels(request.scope);
+  // A measured level holds the precision already.
+  const level = measured ?? heuristicMinimum(pool.memories + pool.episodes) * beta ** PRECISION_EXPONENT;
+  const gate = level * (request.deep ? 0.5 : 1);
   const passed = candidates.filter(({ confidence }) => confidence !== null && confidence.score >= gate);
   const levels = { confidence: gate };
   if (passed.length > 0) return { passed, fallback: false, openedBy: "confidence", levels };

@@ -53,6 +53,8 @@ export interface CalibratedLevels {
   readonly unrelated: number | null;
   /** raw cosine from which meaning alone opens an answer; null before calibration */
   readonly cosine: number | null;
+  /** confidence value of the gate, where confidence gates; null before calibration */
+  readonly confidence: number | null;
   /** weight of precision: above 1 the gate is stricter, below 1 more lenient */
   readonly beta: number;
 }

@@ -2,8 +2,10 @@
 
 import { recordKey, recordOfKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
-import { identityKey } from "../embedding/embedder.js";
+import { parseInstant } from "../domain/time.js";
+import { calibratedCosine, identityKey } from "../embedding/embedder.js";
 import type { CalibrateParts } from "../maintenance/calibrate.js";
+import { confidence } from "../recall/confidence.js";
 import type { CalibrationParts } from "../service/calibration-service.js";
 import { vectorSource, type Wiring } from "./recall-parts.js";
 
@@ -36,8 +38,30 @@ function calibrateParts(agentId: string, wiring: Wiring): CalibrateParts {
       );
       return new Map(Array.from(cosines ?? [], ([key, cosine]) => [recordOfKey(key).id, cosine]));
     },
+    confidence: confidenceOf(scope, wiring),
     documentFrequencies: (terms) => store.lexical.documentFrequencies(terms),
   };
+}
+
+function confidenceOf(
+  scope: ReadScope,
+  { config, clock, store, embedder }: Wiring,
+): CalibrateParts["confidence"] {
+  const settings = config.recall.confidence;
+  if (!settings.enabled) return null;
+  const context = { now: clock.now(), span: store.memories.span(scope), deep: false };
+  return (memory, cosine) =>
+    confidence(
+      {
+        cosine: calibratedCosine(embedder.card, cosine),
+        instant: parseInstant(memory.timestamp),
+        resolved: false,
+        recallCount: 0,
+        lastRecalled: null,
+      },
+      context,
+      settings,
+    ).score;
 }
 
 async function nearestMemories(

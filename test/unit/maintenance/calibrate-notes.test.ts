@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { readDrafts } from "../../../ts/intake/detect.js";
+import type { Draft } from "../../../ts/intake/draft.js";
+import { openMemory } from "../../../ts/open-memory.js";
+import type { MemoryService } from "../../../ts/service/memory-service.js";
+import { ROOT } from "../../support/root.js";
+import { testSettings } from "../../support/settings.js";
+import { tempFolder } from "../../support/temp.js";
+
+const STATIC = { CPERSONA_EMBEDDING_MODE: "static", CPERSONA_CALIBRATE_ON_MODEL_CHANGE: "false" };
+const drafts: Draft[] = [];
+
+beforeAll(async () => {
+  for await (const item of readDrafts([join(ROOT, "examples", "notes")])) {
+    if ("draft" in item) drafts.push(item.draft);
+  }
+});
+
+async function notes(more: Record<string, string> = {}): Promise<MemoryService> {
+  const databasePath = join(tempFolder(), "memory.db");
+  const environment = testSettings(databasePath, { ...STATIC, ...more });
+  const memory = await openMemory({ databasePath, environment, clock: { now: () => Date.UTC(2026, 11, 1) } });
+  onTestFinished(() => memory.close());
+  for (const { content, timestamp } of drafts) await memory.store({ content, timestamp });
+  return memory;
+}
+
+describe("calibration on notes in two languages", () => {
+  it("gives the same levels twice", async () => {
+    const memory = await notes();
+    const first = await memory.calibration.calibrate("default");
+    const second = await memory.calibration.calibrate("default");
+    expect(second.calibration).toEqual(first.calibration);
+    expect(first.calibration.threshold).toBeGreaterThan(first.calibration.unrelated);
+    expect(first.calibration.confidence).toBeNull();
+  });
+
+  it("is stricter with a larger beta", async () => {
+    const memory = await notes();
+    const thresholds = [];
+    for (const beta of [0.5, 1, 2]) {
+      thresholds.push((await memory.calibration.calibrate("default", { beta })).calibration.threshold);
+    }
+    expect([...thresholds].sort((a, b) => a - b)).toEqual(thresholds);
+  });
+
+  it("learns a level of confidence where confidence gates, and keeps what was asked for", async () => {
+    const memory = await notes({ CPERSONA_CONFIDENCE_ENABLED: "true" });
+    const { calibration } = await memory.calibration.calibrate("default");
+    expect(calibration.confidence).toBeGreaterThan(0);
+    expect(calibration.confidence).toBeLessThan(1);
+    const { hits } = await memory.recall({ query: "why were customers charged twice", limit: 10 });
+    const texts = hits.map(({ row }) => (row.kind === "mem" ? row.memory.content : ""));
+    expect(texts.some((text) => text.includes("ASA-187"))).toBe(true);
+  });
+});
