@@ -30,7 +30,7 @@ const SETTINGS: Row[] = [
   ["CPERSONA_VECTOR_REACH", "5", 5, (c) => c.recall.reach, 0, ["-1"]],
   ["CPERSONA_VECTOR_FAR_LIMIT", "5", 5, (c) => c.recall.farLimit, 0, ["-1"]],
   ["CPERSONA_RECALL_DEPTH_FLOOR", "5", 5, (c) => c.recall.depthFloor, 0, ["-1"]],
-  ["CPERSONA_RRF_K", "60", 60, (c) => c.recall.rrfK, 5, ["0", "10.5"]],
+  ["CPERSONA_RRF_K", "60", 60, (c) => c.recall.rrfK, 3, ["0", "10.5"]],
   ["CPERSONA_VECTOR_MIN_SIMILARITY", "-0.5", -0.5, (c) => c.recall.minSimilarity, 0.3, ["2", "NaN", "high"]],
   ["CPERSONA_MAX_CONTENT_LENGTH", "10", 10, (c) => c.limits.contentChars, 16_000, ["0"]],
   ["CPERSONA_MAX_METADATA_LENGTH", "10", 10, (c) => c.limits.metadataChars, 8000, ["1"]],
@@ -73,7 +73,7 @@ describe("readConfig", () => {
     expect([...warnings].sort()).toEqual([
       "CPERSONA_BUSY_TIMEOUT_MS must be a whole number from 0 to 600000; 5000 is used",
       "CPERSONA_RECALL_MODE must be one of rrf, rsf, cascade; rrf is used",
-      "CPERSONA_RRF_K must be a whole number from 1; 5 is used",
+      "CPERSONA_RRF_K must be a whole number from 1; 3 is used",
     ]);
   });
 
