@@ -19,13 +19,15 @@ export class Episodes {
     this.#db = db;
   }
 
-  insert(episode: NewEpisode, scopeCode: number): number {
+  /** Writes the row, under a new id where none is given. */
+  insert(episode: NewEpisode, scopeCode: number, id: number | null = null): number {
     return this.#db
       .sql(
-        `INSERT INTO episodes (scope, agent_id, project_id, channel, created_at, resolved, start_time, end_time, keywords, summary)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO episodes (id, scope, agent_id, project_id, channel, created_at, resolved, start_time, end_time, keywords, summary)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(
+        id,
         scopeCode,
         episode.agentId,
         episode.projectId,

@@ -27,14 +27,18 @@ export class Memories {
     this.#db = db;
   }
 
-  /** Writes the row, or returns null when the unique indexes hold the same text or msg_id already. */
-  insert(memory: NewMemory, scopeCode: number): number | null {
+  /**
+   * Writes the row, under a new id where none is given. Returns null when the unique indexes hold the same text
+   * or msg_id already.
+   */
+  insert(memory: NewMemory, scopeCode: number, id: number | null = null): number | null {
     const done = this.#db
       .sql(
-        `INSERT INTO memories (scope, agent_id, project_id, channel, created_at, msg_id, locked, kind, tags, timestamp, instant, source, content_hash, content, metadata)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        `INSERT INTO memories (id, scope, agent_id, project_id, channel, created_at, msg_id, locked, kind, tags, timestamp, instant, source, content_hash, content, metadata)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       )
       .run(
+        id,
         scopeCode,
         memory.agentId,
         memory.projectId,

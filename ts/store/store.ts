@@ -111,7 +111,8 @@ export class Store {
     above: number,
   ): number | null {
     return this.database.transaction(() => {
-      const id = this.transfer.insertMemory(memory, this.#scopes.code(memory), above);
+      const freeId = this.transfer.freeId("mem", memory.id, above);
+      const id = this.memories.insert(memory, this.#scopes.code(memory), freeId);
       if (id === null) return null;
       this.lexical.put("mem", id, memory.content);
       this.#putEmbedding(recordKey("mem", id), embedding);
@@ -127,7 +128,8 @@ export class Store {
     above: number,
   ): number {
     return this.database.transaction(() => {
-      const id = this.transfer.insertEpisode(episode, this.#scopes.code(episode), above);
+      const freeId = this.transfer.freeId("ep", episode.id, above);
+      const id = this.episodes.insert(episode, this.#scopes.code(episode), freeId);
       this.lexical.put("ep", id, `${episode.summary} ${episode.keywords}`);
       this.#putEmbedding(recordKey("ep", id), embedding);
       if (use !== null) this.transfer.putUse("ep", id, use);

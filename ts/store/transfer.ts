@@ -1,13 +1,10 @@
 // Whole rows in and out, for moving a store: everything that a record has, in one read, page by page.
 
-import type { Episode, Memory } from "../domain/memory.js";
 import { type RecordKind, recordKey } from "../domain/record.js";
 import type { WriteScope } from "../domain/scope.js";
-import { parseInstant } from "../domain/time.js";
 import type { MovedUse } from "./belongings.js";
 import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
-import { contentHash } from "./memories.js";
 
 export interface MovedProfile {
   readonly agentId: string;
@@ -74,60 +71,8 @@ export class Transfer {
     this.#db.sql("DELETE FROM profiles WHERE agent_id = ? AND user_id = ?").run(agentId, userId);
   }
 
-  /**
-   * Writes a memory under its own id where that is free, else under a new one above `above`. Returns null when
-   * a unique index holds its text or msg_id already.
-   */
-  insertMemory(memory: Memory, scopeCode: number, above: number): number | null {
-    const done = this.#db
-      .sql(
-        `INSERT INTO memories (id, scope, agent_id, project_id, channel, created_at, msg_id, locked, kind, timestamp, instant, source, tags, content_hash, content, metadata)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-      )
-      .run(
-        this.#freeId("mem", memory.id, above),
-        scopeCode,
-        memory.agentId,
-        memory.projectId,
-        memory.channel,
-        memory.createdAt,
-        memory.msgId,
-        memory.locked ? 1 : 0,
-        memory.kind,
-        memory.timestamp,
-        parseInstant(memory.timestamp),
-        JSON.stringify(memory.source),
-        JSON.stringify(memory.tags),
-        contentHash(memory.content),
-        memory.content,
-        JSON.stringify(memory.metadata),
-      );
-    return done.changes === 0 ? null : done.lastId;
-  }
-
-  /** Writes an episode under its own id where that is free, else under a new one above `above`. */
-  insertEpisode(episode: Episode, scopeCode: number, above: number): number {
-    return this.#db
-      .sql(
-        `INSERT INTO episodes (id, scope, agent_id, project_id, channel, created_at, resolved, start_time, end_time, keywords, summary)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        this.#freeId("ep", episode.id, above),
-        scopeCode,
-        episode.agentId,
-        episode.projectId,
-        episode.channel,
-        episode.createdAt,
-        episode.resolved ? 1 : 0,
-        episode.startTime,
-        episode.endTime,
-        episode.keywords,
-        episode.summary,
-      ).lastId;
-  }
-
-  #freeId(kind: RecordKind, id: number, above: number): number {
+  /** The id itself where it is free, else a new one above `above`. */
+  freeId(kind: RecordKind, id: number, above: number): number {
     const table = TABLES[kind];
     if (id >= 1 && this.#db.value(`SELECT 1 FROM ${table} WHERE id = ?`, id) === undefined) return id;
     const last = Number(this.#db.value("SELECT seq FROM sqlite_sequence WHERE name = ?", table) ?? 0);
