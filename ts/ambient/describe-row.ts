@@ -1,8 +1,7 @@
 // What the meta annotation and the breakdown say about a row of the block.
 
-import { episodeTime } from "../domain/memory.js";
 import { parseInstant, storageTimeMs } from "../domain/time.js";
-import type { Candidate, RecordRow } from "../recall/candidate.js";
+import { type Candidate, type RecordRow, rowTime } from "../recall/candidate.js";
 import { withConfidence } from "../recall/score-confidence.js";
 import type { Found } from "./find.js";
 import { neighboursOf } from "./lensing.js";
@@ -83,7 +82,7 @@ function isByWords({ ranks }: Candidate): boolean {
 /** When the statement was made: an imported one is as old as its stamp says. */
 function bornAt(row: RecordRow): number {
   const stored = storageTimeMs(row.kind === "mem" ? row.memory.createdAt : row.episode.createdAt);
-  const said = parseInstant(row.kind === "mem" ? row.memory.timestamp : episodeTime(row.episode));
+  const said = parseInstant(rowTime(row));
   return said === null ? stored : Math.min(said, stored);
 }
 

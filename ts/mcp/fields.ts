@@ -43,3 +43,14 @@ export function readCursor(cursor: string | undefined): ListCursor | undefined {
 
 /** Keys that every answer may have. */
 export const answerFields = { ok: z.boolean().optional(), error: z.string().optional() };
+
+/** Keys of the answers about a pause. */
+export const persistenceFields = {
+  paused: z.boolean().optional(),
+  was_active: z.boolean().optional(),
+  expires_at: z.string().nullable().optional(),
+  ttl_seconds: z.number().optional(),
+  ttl_remaining_seconds: z.number().nullable().optional(),
+  scope: z.string().optional(),
+  ...answerFields,
+};

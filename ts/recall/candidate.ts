@@ -1,6 +1,6 @@
 // What the steps of a recall hand to each other: candidates before the gate, hits behind it.
 
-import { EPISODE_LABEL, type Episode, type Memory } from "../domain/memory.js";
+import { EPISODE_LABEL, type Episode, episodeTime, type Memory } from "../domain/memory.js";
 import type { Confidence } from "./confidence.js";
 
 /** Which value keyed a row in ranking and gate; the first of these that a row has. */
@@ -86,6 +86,16 @@ export function rowText(row: RecordRow | ProfileRow): string {
 /** The text that offsets refer to: an episode's without its label. */
 export function storedText(row: RecordRow): string {
   return row.kind === "mem" ? row.memory.content : row.episode.summary;
+}
+
+/** The record's own id, which a memory and an episode may share. */
+export function rowId(row: RecordRow): number {
+  return row.kind === "mem" ? row.memory.id : row.episode.id;
+}
+
+/** The stamp that says when the row happened, as it was stored; "" when it names no moment. */
+export function rowTime(row: RecordRow): string {
+  return row.kind === "mem" ? row.memory.timestamp : episodeTime(row.episode);
 }
 
 /** What rows are ordered by; null for rows that carry no score. */

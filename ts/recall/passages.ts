@@ -8,7 +8,7 @@ import { MAX_PIECE_CHARS, segmentText } from "../domain/segment.js";
 import { TermFinder } from "../domain/term-finder.js";
 import { charSlicer, countChars } from "../domain/text.js";
 import type { EmbeddedBlock } from "../store/embeddings.js";
-import { type Hit, type RowPassages, storedText } from "./candidate.js";
+import { type Hit, type RowPassages, rowId, storedText } from "./candidate.js";
 import { weighWords } from "./coverage.js";
 import type { PassageRequest, RecallParts } from "./recall-parts.js";
 import type { LexicalQuery } from "./retrievers/lexical.js";
@@ -78,8 +78,7 @@ function longRow(hit: Hit, maxChars: number): LongRow[] {
   const passages = passagesOf(text, maxChars).map(({ start, end }) => {
     return { start, end, text: slice(start, end) };
   });
-  const id = row.kind === "mem" ? row.memory.id : row.episode.id;
-  return [{ hit, key: recordKey(row.kind, id), passages, isOnePiece }];
+  return [{ hit, key: recordKey(row.kind, rowId(row)), passages, isOnePiece }];
 }
 
 /**

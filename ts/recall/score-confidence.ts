@@ -1,9 +1,8 @@
 // Confidence for every row of a ranking, when it is switched on: then it orders and gates.
 
-import { episodeTime } from "../domain/memory.js";
 import { parseInstant } from "../domain/time.js";
 import type { Use } from "../store/uses.js";
-import type { Candidate, RecordRow } from "./candidate.js";
+import { type Candidate, rowTime } from "./candidate.js";
 import { type ConfidenceContext, type ConfidenceInput, confidence } from "./confidence.js";
 import type { RecallParts, RecallRequest } from "./recall-parts.js";
 import { cosineScale } from "./scale.js";
@@ -59,8 +58,4 @@ function toInput(
     recallCount: use?.recallCount ?? 0,
     lastRecalled: parseInstant(use?.lastRecalledAt),
   };
-}
-
-function rowTime(row: RecordRow): string {
-  return row.kind === "mem" ? row.memory.timestamp : episodeTime(row.episode);
 }

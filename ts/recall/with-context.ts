@@ -1,8 +1,7 @@
 // Recall merged with the conversation the caller holds, in the order of the moments that stamps name.
 
-import { episodeTime } from "../domain/memory.js";
 import { parseInstant } from "../domain/time.js";
-import type { Hit } from "./candidate.js";
+import { type Hit, rowTime } from "./candidate.js";
 
 /** One entry of the caller's conversation, fields that are no text taken out. */
 export interface ContextEntry {
@@ -40,8 +39,7 @@ export function mergeByTime(hits: readonly Hit[], entries: readonly ContextEntry
 }
 
 function hitTime({ row }: Hit): string | null {
-  if (row.kind === "profile") return null;
-  return row.kind === "mem" ? row.memory.timestamp : episodeTime(row.episode);
+  return row.kind === "profile" ? null : rowTime(row);
 }
 
 /** Texts that the recall leaves out: every entry's, whatever its role. */

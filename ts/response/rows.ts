@@ -3,7 +3,14 @@
 import { EPISODE_LABEL, type Episode, episodeTime, type Memory } from "../domain/memory.js";
 import { formatRef } from "../domain/record.js";
 import { countChars, cutChars } from "../domain/text.js";
-import { type Hit, type ProfileRow, type RecordRow, rowText, storedText } from "../recall/candidate.js";
+import {
+  type Hit,
+  type ProfileRow,
+  type RecordRow,
+  rowId,
+  rowText,
+  storedText,
+} from "../recall/candidate.js";
 import type { Confidence } from "../recall/confidence.js";
 import type { ContentsRow, RowRange } from "../service/contents.js";
 import { cutExcerpt } from "./excerpt.js";
@@ -130,7 +137,7 @@ export function toListedEpisode(episode: Episode, options: RowOptions): WireObje
 }
 
 function rowRef(row: RecordRow): string {
-  return formatRef({ kind: row.kind, id: row.kind === "mem" ? row.memory.id : row.episode.id });
+  return formatRef({ kind: row.kind, id: rowId(row) });
 }
 
 function rowDetails(row: RecordRow | ProfileRow): WireObject {

@@ -13,12 +13,12 @@ import { countChars } from "../domain/text.js";
 import { storageStamp } from "../domain/time.js";
 import { describeError, invalidArgument, MemoryError } from "../errors.js";
 import { log } from "../log.js";
-import type { RecordRow } from "../recall/candidate.js";
+import { type RecordRow, rowId } from "../recall/candidate.js";
 import type { RecallParts } from "../recall/recall-parts.js";
 import { rowsOfKeys } from "../recall/retrieve.js";
 import type { Store } from "../store/store.js";
 import type { ScopeArguments } from "./memory-service.js";
-import { readScope } from "./scopes.js";
+import { agentScope, readScope } from "./scopes.js";
 import { UseCounter } from "./use-counter.js";
 
 export interface AmbientArguments extends ScopeArguments {
@@ -182,7 +182,7 @@ export class AmbientService {
     const record = parseRef(ref);
     if (record === null) throw invalidArgument(field, "must be a ref such as mem:12 or ep:3");
     const key = recordKey(record.kind, record.id);
-    const visible: ReadScope = { ...readScope(scope, this.#parts.config), projectId: null, channel: null };
+    const visible = agentScope(scope, this.#parts.config);
     if (!rowsOfKeys(new Set([key]), visible, null, this.#parts.recallParts).has(key))
       throw new MemoryError("not_found", `${field} names no record of this agent`, { field });
     return key;
@@ -200,5 +200,5 @@ export class AmbientService {
 }
 
 function keyOfRow(row: RecordRow): number {
-  return recordKey(row.kind, row.kind === "mem" ? row.memory.id : row.episode.id);
+  return recordKey(row.kind, rowId(row));
 }

@@ -29,7 +29,7 @@ import { type Refusal, refusalOf } from "./demands.js";
 import type { MaintenanceService } from "./maintenance-service.js";
 import { PersistencePauses } from "./persistence.js";
 import { QuietMoment } from "./quiet-moment.js";
-import { readScope, writeScope } from "./scopes.js";
+import { agentScope, readScope, writeScope } from "./scopes.js";
 
 /** The bucket a call names; what is left out comes from the settings. */
 export interface ScopeArguments {
@@ -165,7 +165,7 @@ export class MemoryService {
 
   /** The rows of 1 to 20 refs, or parts of them. Foreign, unknown and malformed refs are `missing`, never an error. */
   getContents(refs: readonly ContentsRef[], scope: ScopeArguments = {}): ContentsAnswer {
-    const visible: ReadScope = { ...readScope(scope, this.config), projectId: null, channel: null };
+    const visible = agentScope(scope, this.config);
     const answer = readContents(refs, (record) => this.#row(record, visible));
     this.ambient.opened(answer.rows);
     return answer;
@@ -238,7 +238,7 @@ export class MemoryService {
   }
 
   #ownMemory(id: number, scope: ScopeArguments): Memory | null {
-    const visible: ReadScope = { ...readScope(scope, this.config), projectId: null, channel: null };
+    const visible = agentScope(scope, this.config);
     return this.#parts.store.memories.get([id], visible)[0] ?? null;
   }
 
@@ -259,7 +259,7 @@ export class MemoryService {
 
   deleteEpisode(id: number, scope: ScopeArguments = {}): void {
     const { store } = this.#parts;
-    const visible: ReadScope = { ...readScope(scope, this.config), projectId: null, channel: null };
+    const visible = agentScope(scope, this.config);
     store.database.transaction(() => {
       if (store.episodes.get([id], visible).length === 0) {
         throw new MemoryError("not_found", `Episode ${id} not found or not owned by agent`, {

@@ -31,3 +31,8 @@ export function readScope(
     channel: channel ?? null,
   };
 }
+
+/** Everything of the agent, in any project and channel: what a ref or an id may name. */
+export function agentScope(scope: ScopeArguments, config: Config): ReadScope {
+  return { ...readScope(scope, config), projectId: null, channel: null };
+}

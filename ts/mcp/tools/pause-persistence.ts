@@ -1,21 +1,13 @@
 import { z } from "zod";
 import { pauseScope } from "../../response/answers.js";
 import { defineTool } from "../define-tool.js";
-import { answerFields, sessionKey } from "../fields.js";
+import { persistenceFields, sessionKey } from "../fields.js";
 
 export const pausePersistence = defineTool({
   name: "pause_persistence",
   description: "Write nothing for a while in this session; reads go on. Ends by itself after ttl_seconds.",
   input: z.object({ ttl_seconds: z.int().min(1).max(86_400).default(1800), session_key: sessionKey }),
-  output: z.object({
-    paused: z.boolean().optional(),
-    was_active: z.boolean().optional(),
-    expires_at: z.string().nullable().optional(),
-    ttl_seconds: z.number().optional(),
-    ttl_remaining_seconds: z.number().nullable().optional(),
-    scope: z.string().optional(),
-    ...answerFields,
-  }),
+  output: z.object(persistenceFields),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   handle(input, service) {
     const { expiresAt } = service.pauses.pause(input.session_key ?? "", input.ttl_seconds);

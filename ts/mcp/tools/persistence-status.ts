@@ -1,21 +1,13 @@
 import { z } from "zod";
 import { pauseScope } from "../../response/answers.js";
 import { defineTool } from "../define-tool.js";
-import { answerFields, sessionKey } from "../fields.js";
+import { persistenceFields, sessionKey } from "../fields.js";
 
 export const persistenceStatus = defineTool({
   name: "persistence_status",
   description: "Tell whether this session is paused, and for how long.",
   input: z.object({ session_key: sessionKey }),
-  output: z.object({
-    paused: z.boolean().optional(),
-    was_active: z.boolean().optional(),
-    expires_at: z.string().nullable().optional(),
-    ttl_seconds: z.number().optional(),
-    ttl_remaining_seconds: z.number().nullable().optional(),
-    scope: z.string().optional(),
-    ...answerFields,
-  }),
+  output: z.object(persistenceFields),
   hints: { readOnlyHint: true, openWorldHint: false },
   handle(input, service) {
     const state = service.pauses.state(input.session_key ?? "");
