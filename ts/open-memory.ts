@@ -6,7 +6,7 @@ import { openEmbedder } from "./embedding/open-embedder.js";
 import { log, setLogLevel } from "./log.js";
 import { CalibrationStore } from "./maintenance/calibration.js";
 import { openCore } from "./native/core.js";
-import { textEmbedder } from "./remember/embed-text.js";
+import { BlockEmbedder, isPartial } from "./remember/block-embedder.js";
 import { CalibrationService } from "./service/calibration-service.js";
 import { MaintenanceService } from "./service/maintenance-service.js";
 import { MemoryService } from "./service/memory-service.js";
@@ -61,17 +61,24 @@ export function openService(
     const identity = embedder.state().status === "off" ? null : embedder.identity();
     return identity === null ? null : identityKey(identity);
   });
+  const blocks = new BlockEmbedder(embedder);
   const wiring: Wiring = { config, clock, core, store, embedder, searches, calibrations };
+  const maintenance = new MaintenanceService(maintenanceParts({ ...wiring, blocks, nativeNotice: notice }));
   return new MemoryService({
     config,
     clock,
     store,
     embedder,
-    embedText: textEmbedder(embedder),
+    // What the time of a write does not suffice for is embedded behind it.
+    embedText: async (text) => {
+      const embedding = await blocks.embedWithin(text, config.embedding.writeBudgetMs);
+      if (embedding !== null && isPartial(embedding)) maintenance.fillWaitingSoon();
+      return embedding;
+    },
     recallParts: recallParts(wiring),
     vectorsOf: storedVectors(wiring),
     calibration: new CalibrationService(calibrationParts(wiring)),
-    maintenance: new MaintenanceService(maintenanceParts({ ...wiring, nativeNotice: notice })),
+    maintenance,
     vectorSearch: () => searches.open(),
     close: async () => {
       await searches.close();

@@ -97,6 +97,9 @@ const STORE_WIDE = new Set<string>(
   HEALTH_CHECKS.filter(({ reach, repairable }) => reach === "store" && repairable).map(({ name }) => name),
 );
 
+/** The write that leaves a stretch behind is done by then. */
+const WAITING_DELAY_MS = 20;
+
 export class MaintenanceService {
   readonly #parts: MaintenanceParts;
   #self: SelfMaintenance = {
@@ -110,6 +113,7 @@ export class MaintenanceService {
   #settledAt: string | null = null;
   #flush: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
+  #waitingTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(parts: MaintenanceParts) {
@@ -136,7 +140,7 @@ export class MaintenanceService {
 
   #stats(agentId: string | null): HealthStats {
     const { health, backfill } = this.#parts;
-    const waiting = backfill.pending(agentId);
+    const pending = backfill.pending(agentId);
     const projects = new Map<string, number>();
     for (const { projectId, rows } of health.rows.projects(agentId))
       projects.set(projectId, (projects.get(projectId) ?? 0) + rows);
@@ -144,7 +148,7 @@ export class MaintenanceService {
       bytes: health.rows.bytes(),
       counts: health.counts(null),
       agentCounts: agentId === null ? null : health.counts(agentId),
-      pending: waiting.memories + waiting.episodes,
+      pending: pending.memories + pending.episodes + pending.waiting,
       projects: Array.from(projects, ([projectId, rows]) => ({ projectId, rows })),
       channels: health.rows.channels(agentId),
       driver: health.driver,
@@ -165,10 +169,10 @@ export class MaintenanceService {
 
   queueStatus(): { enabled: boolean; pending: number; maxRetries: number; retryDelaySeconds: number } {
     const { maintenance } = this.#parts.config;
-    const { memories, episodes } = this.#parts.backfill.pending();
+    const { memories, episodes, waiting } = this.#parts.backfill.pending();
     return {
       enabled: maintenance.backfill && this.#parts.health.embedder.state().status !== "off",
-      pending: memories + episodes,
+      pending: memories + episodes + waiting,
       maxRetries: maintenance.maxRetries,
       retryDelaySeconds: maintenance.retryDelayMs / 1000,
     };
@@ -232,6 +236,22 @@ export class MaintenanceService {
     return this.#parts.backfill.run(Number.POSITIVE_INFINITY, progress);
   }
 
+  /** Stretches that a write leaves behind are embedded as soon as it is done. */
+  fillWaitingSoon(): void {
+    if (this.#isClosed || !this.#parts.config.maintenance.backfill || this.#waitingTimer !== undefined)
+      return;
+    this.#waitingTimer = setTimeout(() => {
+      this.#waitingTimer = undefined;
+      this.#fillWaiting().catch(logFailure);
+    }, WAITING_DELAY_MS);
+    this.#waitingTimer.unref();
+  }
+
+  async #fillWaiting(): Promise<void> {
+    const { end } = await this.#parts.backfill.runWaiting();
+    if (end === "busy" || end === "stopped") this.#startSoon(this.#parts.config.maintenance.retryDelayMs);
+  }
+
   /** The work of a quiet moment: words index, missing vectors, vector index. Vectors go on by themselves. */
   async runOnce(): Promise<void> {
     if (this.#isClosed) return;
@@ -263,9 +283,7 @@ export class MaintenanceService {
     clearTimeout(this.#timer);
     if (this.#isClosed || !this.#parts.config.maintenance.backfill) return;
     this.#timer = setTimeout(() => {
-      this.#runAgain().catch((error: unknown) =>
-        log("warn", `self-maintenance: ${error instanceof MemoryError ? error.message : String(error)}`),
-      );
+      this.#runAgain().catch(logFailure);
     }, delayMs);
     // A process that has nothing else to do ends; the next one goes on.
     this.#timer.unref();
@@ -281,6 +299,11 @@ export class MaintenanceService {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#waitingTimer);
     await this.#parts.backfill.close();
   }
+}
+
+function logFailure(error: unknown): void {
+  log("warn", `self-maintenance: ${error instanceof MemoryError ? error.message : String(error)}`);
 }

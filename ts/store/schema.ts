@@ -186,9 +186,15 @@ CREATE TABLE settings (
 INSERT INTO settings VALUES ('database_id', lower(hex(randomblob(16))));
 `;
 
+/** Records of which a stretch waits for its vectors, see `store/embeddings.ts`. */
+const WAITING = `
+CREATE INDEX embeddings_waiting ON embeddings(embedder, record_key) WHERE length(vector) = 0 AND end_char > 0;
+`;
+
 /** Step i takes a database from schema i to schema i + 1. Landed steps never change. */
 export const MIGRATIONS: readonly string[] = [
   MEMORIES + EPISODES + PROFILES + SCOPES + EMBEDDINGS + USES + RELATIONS + SHOWINGS + LEXICAL + SETTINGS,
+  WAITING,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

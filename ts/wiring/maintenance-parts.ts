@@ -9,7 +9,7 @@ import { OperatingContextReader } from "../maintenance/operating-context.js";
 import type { ExportSnapshot } from "../maintenance/transfer/export.js";
 import type { ImportParts } from "../maintenance/transfer/import.js";
 import type { TargetStore } from "../maintenance/transfer/target.js";
-import { embedTexts } from "../remember/embed-texts.js";
+import type { BlockEmbedder } from "../remember/block-embedder.js";
 import type { MaintenanceParts } from "../service/maintenance-service.js";
 import { CPersonaFile } from "../store/cpersona-file.js";
 import { loadDriver } from "../store/driver.js";
@@ -23,6 +23,7 @@ import type { Wiring } from "./recall-parts.js";
 const ALL: ReadScope = { agentId: null, projectId: null, channel: null };
 
 export interface MaintenanceWiring extends Wiring {
+  readonly blocks: BlockEmbedder;
   /** why the native code does not run; null when it does or was not wanted */
   readonly nativeNotice: string | null;
 }
@@ -73,15 +74,16 @@ function embedderCode({ store, embedder }: Wiring): number | null {
   return identity === null ? null : store.embeddings.embedderCode(identityKey(identity), identity.dimension);
 }
 
-function backfillOf(wiring: Wiring): Backfill {
-  const { config, clock, store, embedder, searches } = wiring;
+function backfillOf(wiring: MaintenanceWiring): Backfill {
+  const { config, clock, store, embedder, searches, blocks } = wiring;
   const lease = new Lease(store.database, store.settings, "vectors", () => clock.now());
   return new Backfill({
     embedder,
     embedderCode: () => embedderCode(wiring),
-    embedTexts: (texts) => embedTexts(embedder, texts),
+    embedTexts: (texts) => blocks.embedAll(texts),
     idsWithoutVector: (kind, code, before, limit) =>
       store.vectorGaps.idsWithoutVector(kind, code, before, limit),
+    waitingKeys: (code, after, limit) => store.vectorGaps.waitingKeys(code, after, limit),
     countWithoutVector: (code, agentId) => store.vectorGaps.countWithoutVector(code, agentId),
     texts: (keys) => store.vectorGaps.texts(keys),
     putVectors: (code, rows) =>
