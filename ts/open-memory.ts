@@ -15,6 +15,7 @@ import { Store } from "./store/store.js";
 import { storedVectors } from "./wiring/ambient-parts.js";
 import { calibrationParts } from "./wiring/calibration-parts.js";
 import { maintenanceParts } from "./wiring/maintenance-parts.js";
+import { questionDirections } from "./wiring/question-directions.js";
 import { recallParts, type Wiring } from "./wiring/recall-parts.js";
 import { vectorSearches } from "./wiring/vector-searches.js";
 
@@ -62,7 +63,8 @@ export function openService(
     return identity === null ? null : identityKey(identity);
   });
   const blocks = new BlockEmbedder(embedder);
-  const wiring: Wiring = { config, clock, core, store, embedder, searches, calibrations };
+  const questions = questionDirections({ store, embedder });
+  const wiring: Wiring = { config, clock, core, store, embedder, searches, calibrations, questions };
   const maintenance = new MaintenanceService(maintenanceParts({ ...wiring, blocks, nativeNotice: notice }));
   return new MemoryService({
     config,

@@ -19,15 +19,29 @@ const SAME_MEANING: Readonly<Record<string, string>> = {
 
 const RUN = /[a-z0-9]+|[\u3040-\u30ff\u4e00-\u9fff]+/g;
 
-/** The unit vector of a text. */
-function stubVector(text: string): number[] {
+/**
+ * The unit vector of a text. With a `formShare` above 0 it also leans that much towards one direction that all
+ * questions share, or another that all statements share, as contextual models do.
+ */
+function stubVector(text: string, formShare: number): number[] {
+  const words = wordVector(text);
+  if (formShare === 0) return words;
+  const form = normalised(direction(/[?？か]。?$/.test(text) ? "form: question" : "form: statement"));
+  return normalised(words.map((value, i) => (1 - formShare) * value + formShare * (form[i] as number)));
+}
+
+function normalised(values: readonly number[]): number[] {
+  const norm = Math.hypot(...values);
+  return values.map((value) => value / norm);
+}
+
+function wordVector(text: string): number[] {
   const sum = new Array<number>(DIMENSION).fill(0);
   const words = wordsOf(text);
   for (const word of words.length === 0 ? [`text ${text}`] : words) {
     for (const [i, value] of direction(word).entries()) sum[i] = (sum[i] as number) + value;
   }
-  const norm = Math.hypot(...sum);
-  return sum.map((value) => value / norm);
+  return normalised(sum);
 }
 
 function wordsOf(text: string): string[] {
@@ -62,6 +76,8 @@ export interface EmbedStub {
   status: number;
   /** holds answers back for so long, ms */
   delayMs: number;
+  /** how much a vector says of a text's form instead of its words, 0 to 1 */
+  formShare: number;
   close(): Promise<void>;
 }
 
@@ -75,7 +91,12 @@ export async function startEmbedStub(): Promise<EmbedStub> {
       const answer = (): void => {
         response.writeHead(stub.status, { "content-type": "application/json" });
         response.end(
-          stub.status === 200 ? JSON.stringify({ embeddings: texts.map(stubVector), model: "stub" }) : "",
+          stub.status === 200
+            ? JSON.stringify({
+                embeddings: texts.map((text) => stubVector(text, stub.formShare)),
+                model: "stub",
+              })
+            : "",
         );
       };
       if (stub.delayMs === 0) answer();
@@ -88,6 +109,7 @@ export async function startEmbedStub(): Promise<EmbedStub> {
     asked: [],
     status: 200,
     delayMs: 0,
+    formShare: 0,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

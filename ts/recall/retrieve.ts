@@ -2,6 +2,7 @@
 
 import { recordKey, recordOfKey } from "../domain/record.js";
 import { type ReadScope, type SourceFilter, sourceFilter } from "../domain/scope.js";
+import { withoutQuestionDirection } from "../embedding/question-direction.js";
 import { describeError } from "../errors.js";
 import { type RecordRow, rowText } from "./candidate.js";
 import { exclusion } from "./exclude.js";
@@ -111,6 +112,7 @@ async function searchByMeaning(
     const vectors = await retrieveByVector(
       {
         query: queryVector,
+        searched: searchVector(queryVector, request, parts),
         // The window counts all rows of the scope; excluded ones are masked.
         scope: { ...scope, excludeTags: undefined },
         pool: parts.pool(scope),
@@ -126,6 +128,12 @@ async function searchByMeaning(
   } catch (error) {
     return { vectors: NO_VECTORS, queryVector: null, degraded: describeError(error) };
   }
+}
+
+/** Cascade orders by the cosine that it shows. */
+function searchVector(query: Float32Array, { query: text }: RecallRequest, parts: RecallParts): Float32Array {
+  const directions = parts.config.recall.mode === "cascade" ? null : parts.questionDirections();
+  return directions === null ? query : withoutQuestionDirection(query, text, directions);
 }
 
 function readRows(

@@ -1,7 +1,7 @@
 // What keeps a store whole and moves it: health, missing vectors, export, import, merge, the operator's words.
 
 import type { Config } from "../config.js";
-import { invalidArgument, MemoryError } from "../errors.js";
+import { describeError, invalidArgument, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import type { Backfill, BackfillOutcome } from "../maintenance/backfill.js";
 import { type DeepCheckParts, type DeepReport, runDeepChecks } from "../maintenance/deep-check.js";
@@ -30,6 +30,8 @@ export interface MaintenanceParts {
   /** one unchanging view of the store; `close` it */
   readonly snapshot: (embeddings: boolean) => ExportSnapshot & { close(): void };
   readonly openCPersonaFile: (path: string) => RecordSource;
+  /** asks a new embedder what questions have in common for it; rejects when the backend fails */
+  readonly learnQuestions: () => Promise<void>;
   /** changes when records or vectors may have come; cheap to ask */
   readonly writeMark: () => string;
   readonly repairLexical: () => boolean;
@@ -264,6 +266,9 @@ export class MaintenanceService {
   async #fill(): Promise<void> {
     const { maintenance } = this.#parts.config;
     const mark = this.#parts.writeMark();
+    await this.#parts
+      .learnQuestions()
+      .catch((error: unknown) => log("debug", `question directions not learned: ${describeError(error)}`));
     const filled = maintenance.backfill ? await this.#parts.backfill.run() : null;
     if (this.#isClosed) return;
     this.#self = {

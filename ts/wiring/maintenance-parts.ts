@@ -50,6 +50,7 @@ export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {
       const file = CPersonaFile.open(path, loadDriver(config.database.driver));
       return { unit: "row", records: () => numbered(file.records()), close: () => file.close() };
     },
+    learnQuestions: () => wiring.questions.learn(),
     writeMark: () => store.vectorGaps.writeMark(),
     repairLexical: () => store.repairLexical(),
     syncVectors: async () => searches.open()?.sync(),
