@@ -63,10 +63,20 @@ const TABLE: Readonly<Record<string, Arrows>> = {
     uses: [...GROUND, "config", "service", "wiring", ...ENGINE, ...ADAPTERS],
     types: ["settings"],
   },
+  "open-ambient": { uses: ["service", "wiring"], types: ["config"] },
   index: { uses: ["errors", "open-memory"], types: ["config", "domain", "service", ...ENGINE] },
   cli: {
     uses: [
-      ...[...GROUND, "settings", "settings", "config", "open-memory", "package-root", "project-folder"],
+      ...[
+        ...GROUND,
+        "settings",
+        "settings",
+        "config",
+        "open-memory",
+        "open-ambient",
+        "package-root",
+        "project-folder",
+      ],
       ...["mcp", "http", "intake", "response", "service", "wiring", ...ENGINE, ...ADAPTERS],
     ],
   },

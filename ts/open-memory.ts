@@ -1,23 +1,16 @@
 // Builds the parts and wires them: settings -> native core, embedder, store, vector search -> service.
 
 import { type Config, readConfig } from "./config.js";
-import { identityKey } from "./embedding/embedder.js";
-import { openEmbedder } from "./embedding/open-embedder.js";
-import { log, setLogLevel } from "./log.js";
-import { CalibrationStore } from "./maintenance/calibration.js";
-import { openCore } from "./native/core.js";
 import { BlockEmbedder, isPartial } from "./remember/block-embedder.js";
 import { CalibrationService } from "./service/calibration-service.js";
 import { MaintenanceService } from "./service/maintenance-service.js";
 import { MemoryService } from "./service/memory-service.js";
 import type { Environment } from "./settings/reader.js";
-import { Store } from "./store/store.js";
 import { storedVectors } from "./wiring/ambient-parts.js";
 import { calibrationParts } from "./wiring/calibration-parts.js";
 import { maintenanceParts } from "./wiring/maintenance-parts.js";
-import { questionDirections } from "./wiring/question-directions.js";
-import { recallParts, type Wiring } from "./wiring/recall-parts.js";
-import { vectorSearches } from "./wiring/vector-searches.js";
+import { openWiring } from "./wiring/open-wiring.js";
+import { recallParts } from "./wiring/recall-parts.js";
 
 export interface OpenMemoryOptions {
   /** database file; default `CPERSONA_DB_PATH`, else the user's data directory */
@@ -43,29 +36,11 @@ export async function openMemory(options: OpenMemoryOptions = {}): Promise<Memor
 }
 
 /** The same from settings that are read already. */
-export function openService(
-  config: Config,
-  clock: { now(): number },
-  { readOnly = false } = {},
-): MemoryService {
-  setLogLevel(config.logLevel);
-  for (const warning of config.warnings) log("warn", warning);
-  const { core, notice } = openCore({
-    mode: config.native.mode,
-    simd: config.native.simd === "auto" ? undefined : config.native.simd,
-  });
-  if (notice !== null) log("warn", notice);
-  const store = Store.open(config.database, { readOnly });
-  const embedder = openEmbedder(config.embedding, { core, clock });
-  const searches = vectorSearches(config, core, store, embedder);
-  const calibrations = new CalibrationStore(store.settings, () => {
-    const identity = embedder.state().status === "off" ? null : embedder.identity();
-    return identity === null ? null : identityKey(identity);
-  });
+export function openService(config: Config, clock: { now(): number }): MemoryService {
+  const wiring = openWiring(config, clock);
+  const { store, embedder, searches } = wiring;
   const blocks = new BlockEmbedder(embedder);
-  const questions = questionDirections({ store, embedder });
-  const wiring: Wiring = { config, clock, core, store, embedder, searches, calibrations, questions };
-  const maintenance = new MaintenanceService(maintenanceParts({ ...wiring, blocks, nativeNotice: notice }));
+  const maintenance = new MaintenanceService(maintenanceParts({ ...wiring, blocks }));
   return new MemoryService({
     config,
     clock,

@@ -14,9 +14,14 @@ export function packageRoot(): string {
 
 function findRoot(from: string): string {
   for (let folder = from; dirname(folder) !== folder; folder = dirname(folder)) {
-    if (existsSync(join(folder, "package.json"))) return folder;
+    if (isRoot(join(folder, "package.json"))) return folder;
   }
   return from;
+}
+
+/** The bundles' folder has a file of that name too, which only says how they are loaded. */
+function isRoot(manifest: string): boolean {
+  return existsSync(manifest) && readFileSync(manifest, "utf8").includes('"name"');
 }
 
 export function packageVersion(): string {

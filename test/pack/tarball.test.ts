@@ -61,7 +61,7 @@ describe("the package", () => {
   it("holds what is on the list and nothing else", () => {
     const ALLOWED = new RegExp(
       [
-        "^dist/bin/.+\\.js$",
+        "^dist/bin/(?:main\\.js|package\\.json|.+\\.mjs)$",
         "^dist/(?!cli/).+\\.d\\.ts$",
         "^dist/THIRD-PARTY-NOTICES\\.txt$",
         "^assets/.+",
@@ -74,7 +74,9 @@ describe("the package", () => {
     for (const needed of [
       "package.json",
       "LICENSE",
-      "dist/bin/index.js",
+      "dist/bin/index.mjs",
+      "dist/bin/program.mjs",
+      "dist/bin/package.json",
       "dist/bin/main.js",
       "dist/index.d.ts",
       "dist/THIRD-PARTY-NOTICES.txt",

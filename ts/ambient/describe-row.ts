@@ -1,12 +1,13 @@
 // What the meta annotation and the breakdown say about a row of the block.
 
+import { dot } from "../domain/dot.js";
 import { parseInstant, storageTimeMs } from "../domain/time.js";
 import { type Candidate, type RecordRow, rowTime } from "../recall/candidate.js";
 import { withConfidence } from "../recall/score-confidence.js";
 import type { Found } from "./find.js";
 import { neighboursOf } from "./lensing.js";
 import type { Look } from "./look-around.js";
-import { dot, massOf, nearestBlock, virtualCosine } from "./quantities.js";
+import { massOf, nearestBlock, virtualCosine } from "./quantities.js";
 import type { ShownRow } from "./shown-rows.js";
 import type { AmbientParts, AmbientRequest, AmbientRow, PersonaRow } from "./types.js";
 

@@ -12,22 +12,24 @@ const INVISIBLE =
 /** A joiner is part of an emoji, or it is not there. */
 const STRAY_JOINER =
   /(?<!\p{Extended_Pictographic}|\ufe0f|\p{Emoji_Modifier})\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
+const MAY_START_TAG = /[<\uff1c\ufe64]/;
 const TAG_START = /[<\uff1c\ufe64](?=\s*[/!?\uff0f]|\p{L})/gu;
 const COMMENT_END = /--+(?=[>\uff1e])/g;
 
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
 /** One visible line. */
 export function oneLine(text: string): string {
-  return text
-    .replace(TERMINAL, "")
-    .replace(BLANKS, " ")
-    .replace(INVISIBLE, "")
-    .replace(STRAY_JOINER, "")
-    .trim();
+  // Most texts; the classes below take a millisecond each at their first use.
+  if (PRINTABLE_ASCII.test(text)) return text.trim();
+  const visible = text.replace(TERMINAL, "").replace(BLANKS, " ").replace(INVISIBLE, "");
+  return (visible.includes("\u200d") ? visible.replace(STRAY_JOINER, "") : visible).trim();
 }
 
 /** Takes the meaning off what would be markup. */
 export function withoutMarkup(line: string): string {
-  return line.replace(TAG_START, "&lt;").replace(COMMENT_END, "- -");
+  const inert = MAY_START_TAG.test(line) ? line.replace(TAG_START, "&lt;") : line;
+  return inert.replace(COMMENT_END, "- -");
 }
 
 /** The first `maxChars` code points of a line with `…` behind them when it is longer; never half a grapheme. */

@@ -1,8 +1,9 @@
 // How much a row has to do with a prompt: the share of its words that the row holds, how surprising it would
 // be to find that many by accident, and its cosine.
 
-import { indexTerms, isPrefixTerm, normaliseText } from "../domain/terms.js";
-import { cutChars } from "../domain/text.js";
+import { TermFinder } from "../domain/term-finder.js";
+import { normaliseText } from "../domain/terms.js";
+import { cutChars, isAscii } from "../domain/text.js";
 
 /** A word of the prompt: one term, or the overlapping pairs of a run of characters without blanks. */
 export interface PromptWord {
@@ -14,6 +15,8 @@ export interface PromptWord {
 export interface PromptWords {
   readonly words: readonly PromptWord[];
   readonly total: number;
+  /** finds the terms of all words in a text */
+  readonly finder: TermFinder;
   /** records of the store */
   readonly records: number;
 }
@@ -46,14 +49,16 @@ export function weighPrompt(
     terms: group,
     weight: Math.max(...group.map(weightOf)),
   }));
-  return { words, total: words.reduce((sum, { weight }) => sum + weight, 0), records };
+  const total = words.reduce((sum, { weight }) => sum + weight, 0);
+  return { words, total, finder: new TermFinder(words.flatMap((word) => word.terms)), records };
 }
 
 /** Pairs inside one run belong to one word: as separate witnesses they would all say the same. */
 function groupTerms(terms: readonly string[], subject: string): string[][] {
   const open = new Set(terms);
   const groups: string[][] = [];
-  for (const [run] of normaliseText(subject).matchAll(RUNS)) {
+  const plain = normaliseText(subject);
+  for (const [run] of isAscii(plain) ? [] : plain.matchAll(RUNS)) {
     const chars = Array.from(run);
     const group: string[] = [];
     for (let i = 0; i < chars.length; i++) {
@@ -64,7 +69,9 @@ function groupTerms(terms: readonly string[], subject: string): string[][] {
     if (group.length > 0) groups.push(group);
   }
   // A pair across two scripts is no word: ト選 of スロット選択.
-  const rest = Array.from(open).filter((term) => groups.length === 0 || !SPACELESS_PAIR.test(term));
+  const rest = Array.from(open).filter(
+    (term) => groups.length === 0 || isAscii(term) || !SPACELESS_PAIR.test(term),
+  );
   return [...groups, ...rest.map((term) => [term])];
 }
 
@@ -82,15 +89,15 @@ export interface Evidence {
   readonly level: number | null;
 }
 
-/** A long text holds many words by accident, and takes long to split: its start has to do. */
+/** A long text holds many words by accident: its start has to do. */
 const MAX_LOOKED_CHARS = 4000;
 
 export function evidenceOf(text: string, level: number | null, prompt: PromptWords): Evidence {
-  const held = new Set(indexTerms(cutChars(text, MAX_LOOKED_CHARS)));
+  const held = prompt.finder.find(cutChars(text, MAX_LOOKED_CHARS));
   let covered = 0;
   let count = 0;
   for (const { terms, weight } of prompt.words) {
-    const found = terms.filter((term) => held.has(term) || (isPrefixTerm(term) && startsAny(held, term)));
+    const found = terms.filter((term) => held.has(term));
     const share = found.length / terms.length;
     covered += weight * share;
     count += share;
@@ -99,11 +106,6 @@ export function evidenceOf(text: string, level: number | null, prompt: PromptWor
   if (count === 0) return { coverage, surprise: Number.NEGATIVE_INFINITY, held: 0, level };
   const surprise = covered - Math.log(prompt.records + 1) - lnChoose(prompt.words.length, count);
   return { coverage, surprise, held: count, level };
-}
-
-function startsAny(held: ReadonlySet<string>, prefix: string): boolean {
-  for (const term of held) if (term.startsWith(prefix)) return true;
-  return false;
 }
 
 /** ln of the number of ways to choose `k` of `n`, for real `k`. */

@@ -1,6 +1,7 @@
 // Prompt -> rows with their evidence: a passive recall over the composed text, judged by the current prompt.
 // Excluded tags are part of the scope, so an excluded row is no candidate anywhere.
 
+import { dot } from "../domain/dot.js";
 import { recordKey } from "../domain/record.js";
 import { calibratedCosine } from "../embedding/embedder.js";
 import { type Candidate, rowText } from "../recall/candidate.js";
@@ -11,7 +12,7 @@ import { retrieve } from "../recall/retrieve.js";
 import { boundedLexical } from "./bounded-lexical.js";
 import { type Evidence, evidenceOf, weighPrompt } from "./evidence.js";
 import type { Prompt } from "./prompt.js";
-import { dot, nearestBlock } from "./quantities.js";
+import { nearestBlock } from "./quantities.js";
 import type { AmbientParts, AmbientRequest } from "./types.js";
 
 export interface Found {

@@ -1,11 +1,12 @@
 // Gravity lensing: rows whose text is far from the prompt but that were used with, declared beside or said
 // together with a direct row. They come from a list of their own, and need that evidence to be on it.
 
+import { dot } from "../domain/dot.js";
 import { recordKey } from "../domain/record.js";
 import type { Relation } from "../domain/relation.js";
 import { MAX_CO_USE } from "../domain/use.js";
 import type { CoUse } from "../store/uses.js";
-import { dot, type Neighbour, nearestBlock, resonance, virtualCosine } from "./quantities.js";
+import { type Neighbour, nearestBlock, resonance, virtualCosine } from "./quantities.js";
 
 /** Weights of a link, 0 to 1: declared, used together, said in the same breath. */
 const DECLARED = 1;

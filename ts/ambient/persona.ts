@@ -1,9 +1,10 @@
 // Who the agent is acting as: the declared value or intention that fits the prompt. Nobody is better than the
 // wrong one, so the floor comes before the ranking.
 
+import { dot } from "../domain/dot.js";
 import type { Memory } from "../domain/memory.js";
 import { recordKey } from "../domain/record.js";
-import { dot, nearestBlock } from "./quantities.js";
+import { nearestBlock } from "./quantities.js";
 import type { PersonaRow } from "./types.js";
 
 export interface PersonaOptions {

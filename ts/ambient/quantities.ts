@@ -1,5 +1,6 @@
 // The quantities that ambient recall adds to relevance: mass, the virtual cosine, resonance.
 
+import { dot } from "../domain/dot.js";
 import { storageTimeMs } from "../domain/time.js";
 import { decayed } from "../domain/use.js";
 import type { Use } from "../store/uses.js";
@@ -50,12 +51,6 @@ function cosineOfMoved(query: Float32Array, vector: Float32Array, pull: Float64A
     norm += value * value;
   }
   return norm > 0 ? product / Math.sqrt(norm) : 0;
-}
-
-export function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] ?? 0);
-  return sum;
 }
 
 /** The block of a record that is nearest to the query, or null when it has none of that width. */

@@ -1,6 +1,8 @@
 // Words and phrases that say nothing about what a prompt is about: thanks, greetings, politeness, general
 // verbs, and the connecting words of "continue with the next step". English by word, Japanese by phrase.
 
+import { isAscii } from "../domain/text.js";
+
 /** Thanks, greetings, assent, and requests that name no subject. */
 const PHATIC =
   words(`thanks thank thx ty tnx cheers please pls plz hi hello hey hiya yo greetings morning evening
@@ -107,6 +109,8 @@ const JA_JOINTS = phrases([
 ]);
 
 const JAPANESE = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u;
+/** The same as the next for ASCII, without its cold start. */
+const ASCII_WORD = /[A-Za-z0-9_]+(?:'[A-Za-z]+)?/g;
 const WORD = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}]+)?/gu;
 
 export interface SubjectText {
@@ -122,7 +126,7 @@ export function subjectOf(prompt: string): SubjectText {
   let connects = false;
   const withoutJapanese = JAPANESE.test(plain) ? takeOutJapanese(plain) : { text: plain, connects: false };
   connects ||= withoutJapanese.connects;
-  const text = withoutJapanese.text.replace(WORD, (word) => {
+  const text = withoutJapanese.text.replace(isAscii(plain) ? ASCII_WORD : WORD, (word) => {
     const folded = word.toLowerCase().replace(/['’].*$/, "");
     if (CONNECTING.has(folded)) connects = true;
     else if (!PHATIC.has(folded) && !GENERAL.has(folded) && !/^\d$/.test(folded)) return word;

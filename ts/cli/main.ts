@@ -8,17 +8,13 @@ import { describeError, MemoryError } from "../errors.js";
 module.enableCompileCache?.();
 
 async function main(args: readonly string[]): Promise<void> {
-  if (args.length === 0) {
-    const { serve } = await import("./commands/serve.js");
-    return serve();
-  }
   // A hook runs on every prompt: it pays for nothing that other commands need.
   if (args[0] === "hook" && args[1] === "ambient") {
     const { runAmbientHook } = await import("./hook/ambient-hook.js");
     return runAmbientHook(args.slice(2));
   }
-  const { runCommand } = await import("./args.js");
-  return runCommand(args);
+  const { runProgram } = await import("./program.js");
+  return runProgram(args);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -2,6 +2,7 @@
 // are. The answer is the same as looking into `indexTerms`.
 
 import { foldText, indexTerms, isPrefixTerm, normaliseText } from "./terms.js";
+import { isAscii } from "./text.js";
 
 interface Needle {
   readonly term: string;
@@ -65,7 +66,8 @@ export class TermFinder {
 
 /** A stem may differ from its word in the last letter (`happi`, `sensibl`), and is else its beginning. */
 function needleOf(term: string): Needle {
-  if (isPrefixTerm(term) || SPACELESS_PAIR.test(term)) return { term, root: term, isExact: true };
+  if (!isAscii(term) && (isPrefixTerm(term) || SPACELESS_PAIR.test(term)))
+    return { term, root: term, isExact: true };
   return { term, root: term.length > 2 ? term.slice(0, -1) : term, isExact: false };
 }
 

@@ -3,6 +3,7 @@
 // spaces give bigrams. FTS5 then only splits at blanks.
 
 import { stemmer } from "stemmer";
+import { isAscii } from "./text.js";
 
 /** One term of a text. */
 export interface Term {
@@ -18,6 +19,9 @@ const RUN = new RegExp(
   `(?<spaceless>[${SPACELESS}]+)|(?<hangul>\\p{Script=Hangul}+)|(?<word>[[\\p{L}\\p{N}\\p{M}_]--[${SPACELESS}\\p{Script=Hangul}]]+(?:[.\\-\\/:@#'’+&\\\\]+[[\\p{L}\\p{N}\\p{M}_]--[${SPACELESS}\\p{Script=Hangul}]]+)*(?:\\+\\+|#)?)`,
   "gv",
 );
+
+/** The same for ASCII: a process that answers one prompt would pay 3 ms for compiling the one above. */
+const ASCII_RUN = /(?<word>[A-Za-z0-9_]+(?:[.\-/:@#'+&\\]+[A-Za-z0-9_]+)*(?:\+\+|#)?)/g;
 
 /** Longer runs are keys, hashes or noise; FTS5 stems and stores nothing useful beyond this. */
 const MAX_TERM_CHARS = 64;
@@ -65,9 +69,12 @@ export function queryTerms(query: string): Term[] {
   return [...seen.values()];
 }
 
+const LONE_CHARACTER = new RegExp(`^[${SPACELESS}\\p{Script=Hangul}]$`, "u");
+
 /** A single character of a spaceless script stands for every term that starts with it. */
 export function isPrefixTerm(term: string): boolean {
-  return new RegExp(`^[${SPACELESS}\\p{Script=Hangul}]$`, "u").test(term);
+  // Two units at most: most terms need no class.
+  return term.length <= 2 && !isAscii(term) && LONE_CHARACTER.test(term);
 }
 
 /**
@@ -89,7 +96,8 @@ interface Run {
 }
 
 function* runs(text: string): Generator<Run> {
-  for (const match of normaliseText(text).matchAll(RUN)) {
+  const normal = normaliseText(text);
+  for (const match of normal.matchAll(isAscii(normal) ? ASCII_RUN : RUN)) {
     const word = match.groups?.["word"];
     yield word === undefined ? { kind: "spaceless", text: match[0] } : { kind: "word", text: word };
   }
@@ -120,6 +128,8 @@ function isContentGram(gram: string): boolean {
   );
 }
 
+/** Has one part, whatever it is: most words and numbers. */
+const PLAIN_WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]+)$/;
 const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+|[\p{L}\p{M}]+/gu;
 
 /** Terms of one run of letters, digits and connectors: its parts stemmed, and the whole when it has several. */
@@ -130,7 +140,7 @@ function wordTerms(run: string): Term[] {
     if (i > 0 && isContraction(run, piece)) continue;
     const folded = foldWord(piece);
     out.push(wordTerm(folded));
-    const parts = piece.match(PART) ?? [];
+    const parts = PLAIN_WORD.test(piece) ? [] : (piece.match(PART) ?? []);
     if (parts.length > 1) for (const part of parts) if (part.length > 1) out.push(wordTerm(foldWord(part)));
   }
   const whole = foldWord(run);

@@ -13,6 +13,13 @@ export function countChars(text: string): number {
   return count;
 }
 
+const ASCII = /^\p{ASCII}*$/u;
+
+/** Whether a text can do without the Unicode classes, which take milliseconds to compile at their first use. */
+export function isAscii(text: string): boolean {
+  return ASCII.test(text);
+}
+
 /** The first `maxChars` code points. Expects well-formed text. */
 export function cutChars(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
@@ -47,6 +54,12 @@ export function foldAstral(text: string): string {
   return countChars(text) === text.length ? text : text.replace(/[\u{10000}-\u{10ffff}]/gu, "\u25a0");
 }
 
+/**
+ * Letters, digits, kana, ideographs and punctuation that begin a grapheme and end one: between two of them there is a
+ * border. Without a segmenter, which takes 12 ms to load.
+ */
+const PLAIN_PAIR = /^[ -~\u00c0-\u024f\u3001-\u3029\u3041-\u3096\u30a1-\u30ff\u4e00-\u9fff\uff01-\uff5e]{2}$/;
+
 let graphemes: Intl.Segmenter | undefined;
 
 /** The start of the grapheme that a cut at `at` would split, else `at`; both in code points, never before `from`. */
@@ -54,8 +67,9 @@ export function graphemeStart(text: string, from: number, at: number): number {
   // No grapheme that anybody writes is longer.
   const windowStart = Math.max(from, at - 64);
   const window = sliceChars(text, windowStart, at + 64);
-  graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   const unit = cutChars(window, at - windowStart).length;
+  if (PLAIN_PAIR.test(window.slice(unit - 1, unit + 1))) return at;
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   const found = graphemes.segment(window).containing(unit);
   return found === undefined ? at : windowStart + countChars(window.slice(0, found.index));
 }

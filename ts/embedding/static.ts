@@ -2,6 +2,7 @@
 // with the first text, so a start that embeds nothing does not pay for it.
 
 import { createHash } from "node:crypto";
+import { dot } from "../domain/dot.js";
 import { MemoryError } from "../errors.js";
 import type { StaticTable } from "../native/contract.js";
 import type { Embedder, EmbedderCard, EmbedderIdentity, EmbedderState } from "./embedder.js";
@@ -13,6 +14,8 @@ export const STATIC_FUSION_WEIGHT = 0.5;
 const STATIC_UNRELATED_COSINE = 0.78;
 /** Texts embedded before other work gets its turn; about 5 ms with the slow twin. */
 const TEXTS_PER_TURN = 64;
+/** Cosine from which two unit vectors are one. */
+const SAME_DIRECTION = 1 - 1e-6;
 /** Thai has no pieces; what is left is the mark that stands in front of every text. */
 const WITHOUT_PIECES = "\u0e01";
 const BEYOND_ASCII = /[^\p{ASCII}]/u;
@@ -116,12 +119,8 @@ function embedAll(table: StaticTable, texts: readonly string[]): (Float32Array |
   return texts.map((text, i) => {
     const vector = rowOf(i);
     const isZero = vector.every((value) => value === 0);
-    return isZero || isSameDirection(vector, bare) || !isMostlyKnownScript(text) ? null : vector;
+    return isZero || dot(vector, bare) > SAME_DIRECTION || !isMostlyKnownScript(text) ? null : vector;
   });
-}
-
-function isSameDirection(a: Float32Array, b: Float32Array): boolean {
-  return a.reduce((sum, value, j) => sum + value * (b[j] as number), 0) > 1 - 1e-6;
 }
 
 /**

@@ -2,6 +2,7 @@
 // median cosine of pairs of its own rows that were stored far apart, since neighbours are often of one topic.
 // Cheap enough for the recall that needs it.
 
+import { dot } from "../domain/dot.js";
 import { quantile } from "./separation.js";
 
 /** Rows looked at, evenly spaced over the newest; each is paired with the one half the sample behind it. */
@@ -38,8 +39,4 @@ export class QuickLevels {
     this.#known.set(agentId, { rows, median });
     return median;
   }
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
 }

@@ -2,6 +2,7 @@
 // beside them. Only scores are made here; what is shown of them is decided in response/.
 
 import type { Span } from "../domain/blocks.js";
+import { dot } from "../domain/dot.js";
 import { passagesOf } from "../domain/passages.js";
 import { recordKey } from "../domain/record.js";
 import { MAX_PIECE_CHARS, segmentText } from "../domain/segment.js";
@@ -139,12 +140,6 @@ function withoutCentre(vector: Float32Array, centre: Float32Array | null): Float
 function cosine(a: Float32Array, b: Float32Array): number {
   const norm = Math.sqrt(dot(a, a) * dot(b, b));
   return norm > 0 ? dot(a, b) / norm : 0;
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
-  return sum;
 }
 
 /** Passages without a vector stand at the mean. */

@@ -66,11 +66,22 @@ const require = createRequire(import.meta.url);
 function loadBetterSqlite3(): SqlDriver {
   const Database = require("better-sqlite3") as new (path: string, options: object) => DriverConnection;
   // The package loads without its binary; only opening a database shows whether it is there.
-  new Database(":memory:", {}).close();
+  const nativeBinding = findBinary();
+  if (nativeBinding === null) new Database(":memory:", {}).close();
+  const options = nativeBinding === null ? { timeout: 0 } : { timeout: 0, nativeBinding };
   return {
     name: "better-sqlite3",
-    connect: (path, { readOnly }) => wrapConnection(new Database(path, { readonly: readOnly, timeout: 0 })),
+    connect: (path, { readOnly }) => wrapConnection(new Database(path, { ...options, readonly: readOnly })),
   };
+}
+
+/** The package's binary where it normally lies: its own search over a dozen places takes longer than loading it. */
+function findBinary(): object | null {
+  try {
+    return require("better-sqlite3/build/Release/better_sqlite3.node") as object;
+  } catch {
+    return null;
+  }
 }
 
 function loadNodeSqlite(): SqlDriver {

@@ -18,14 +18,13 @@ import { contentHash } from "../store/memories.js";
 import { SCHEMA_VERSION } from "../store/schema.js";
 import { repairSchemaFault, schemaFaults } from "../store/schema-check.js";
 import { Store } from "../store/store.js";
+import type { OpenWiring } from "./open-wiring.js";
 import type { Wiring } from "./recall-parts.js";
 
 const ALL: ReadScope = { agentId: null, projectId: null, channel: null };
 
-export interface MaintenanceWiring extends Wiring {
+export interface MaintenanceWiring extends OpenWiring {
   readonly blocks: BlockEmbedder;
-  /** why the native code does not run; null when it does or was not wanted */
-  readonly nativeNotice: string | null;
 }
 
 export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {

@@ -1,6 +1,7 @@
 // Store, embedder and native core as the parts that a recall works with.
 
 import type { Config } from "../config.js";
+import { dot } from "../domain/dot.js";
 import { recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
 import { type Embedder, identityKey } from "../embedding/embedder.js";
@@ -100,7 +101,7 @@ function bestCosines(
   vectors: ReadonlyMap<number, readonly Float32Array[]>,
   query: Float32Array,
 ): Map<number, number> {
-  const dot = (vector: Float32Array): number =>
-    vector.reduce((sum, value, i) => sum + value * (query[i] ?? 0), 0);
-  return new Map(Array.from(vectors, ([key, blocks]) => [key, Math.max(...blocks.map(dot))]));
+  return new Map(
+    Array.from(vectors, ([key, blocks]) => [key, Math.max(...blocks.map((block) => dot(block, query)))]),
+  );
 }

@@ -49,6 +49,15 @@ describe("indexTerms", () => {
     expect(indexTerms("umbrella, Umbrella; UMBRELLA")).toEqual(["umbrella", "umbrella", "umbrella"]);
   });
 
+  it("cuts ASCII the same with and without its short way", () => {
+    const text = fc.string({ unit: fc.constantFrom(..."aBcZ019_.-/:@#'+&\\ ,()"), maxLength: 60 });
+    fc.assert(
+      fc.property(text, (text) => {
+        expect(indexTerms(text)).toEqual(indexTerms(`${text} 々`).slice(0, -1));
+      }),
+    );
+  });
+
   it("gives nothing for blanks and punctuation", () => {
     for (const text of ["", " \n", "!!!", "。、「」", "🎌🎌"]) expect(indexTerms(text)).toEqual([]);
   });

@@ -6,6 +6,7 @@ import {
   countChars,
   cutChars,
   foldCase,
+  graphemeStart,
   jsonDefect,
   sliceChars,
   textDefect,
@@ -50,6 +51,34 @@ describe("cutChars", () => {
   it.each([498, 499, 500, 501, 502, 503])("cuts flags behind 249 kanji at %i", (chars) => {
     const text = `${"あ".repeat(249)}${"🎌".repeat(300)}`;
     expect(Array.from(cutChars(text, chars))).toHaveLength(chars);
+  });
+});
+
+describe("graphemeStart", () => {
+  it("agrees with the segmenter at every place, also where it does not ask it", () => {
+    const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+    const unit = fc.constantFrom(
+      ..."aZé0 .ー東かパ「！",
+      "\u0301",
+      "\u3099",
+      "\u200d",
+      "👩",
+      "👧",
+      "🇯",
+      "🇵",
+      "가",
+      "\u11a8",
+      "\r",
+      "\n",
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { minLength: 1, maxLength: 30 }), fc.nat(30), (units, place) => {
+        const text = units.join("");
+        const at = Math.min(place, units.length - 1);
+        const starts = Array.from(segmenter.segment(text), ({ index }) => countChars(text.slice(0, index)));
+        expect(graphemeStart(text, 0, at)).toBe(starts.filter((start) => start <= at).at(-1));
+      }),
+    );
   });
 });
 

@@ -3,10 +3,9 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config.js";
 import { MemoryError } from "../../errors.js";
-import { openService } from "../../open-memory.js";
+import { openAmbient } from "../../open-ambient.js";
 import { LOCAL_CLIENT } from "../../service/access.js";
-import type { AmbientArguments } from "../../service/ambient-service.js";
-import type { MemoryService } from "../../service/memory-service.js";
+import type { AmbientArguments, AmbientService } from "../../service/ambient-service.js";
 import { loadAccess } from "../load-access.js";
 
 export interface HookAnswer {
@@ -26,25 +25,25 @@ export async function askDatabase(config: Config, request: AmbientArguments): Pr
   // What the stdio server may not read, the hook beside it may not show.
   if (access !== null && !access.callerOf(LOCAL_CLIENT).mayRead(config.agentId))
     return { text: "", details: { outcome: "not allowed" }, after: () => {} };
-  const service = openAnyway(config);
-  const answer = await service.ambient.recall(request);
+  const ambient = openAnyway(config);
+  const answer = await ambient.recall(request);
   const { composed, ...trace } = answer.trace;
   return {
     text: answer.text,
     details: { ...trace, composed_chars: composed.length },
     // Not closed: the process ends, and waiting for background work would hold up the prompt.
-    after: () => service.ambient.uses.flush(),
+    after: () => ambient.uses.flush(),
   };
 }
 
 /** For reading alone where nothing can be written, such as a disk that is mounted so. */
-function openAnyway(config: Config): MemoryService {
+function openAnyway(config: Config): AmbientService {
   const clock = { now: () => Date.now() };
   try {
-    return openService(config, clock);
+    return openAmbient(config, clock);
   } catch (error) {
     if (!(error instanceof MemoryError) || error.code !== "storage_unavailable") throw error;
-    return openService(config, clock, { readOnly: true });
+    return openAmbient(config, clock, { readOnly: true });
   }
 }
 

@@ -1,5 +1,6 @@
 // The first reading of a file: is it whole, what is in it, and may its vectors be used. Nothing is written.
 
+import { dot } from "../../domain/dot.js";
 import { recordKey } from "../../domain/record.js";
 import { RELATION_TYPES, type RelationType } from "../../domain/relation.js";
 import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
@@ -196,5 +197,5 @@ export async function trustedLabels(
 
 function isAlike(a: Float32Array, b: Float32Array | null): boolean {
   if (b === null || b.length !== a.length) return false;
-  return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0) >= SAME_MODEL_COSINE;
+  return dot(a, b) >= SAME_MODEL_COSINE;
 }

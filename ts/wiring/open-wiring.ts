@@ -1,0 +1,37 @@
+// Settings -> native core, embedder, store, vector search: what every use of a memory works with.
+
+import type { Config } from "../config.js";
+import { identityKey } from "../embedding/embedder.js";
+import { openEmbedder } from "../embedding/open-embedder.js";
+import { log, setLogLevel } from "../log.js";
+import { CalibrationStore } from "../maintenance/calibration.js";
+import { openCore } from "../native/core.js";
+import { Store } from "../store/store.js";
+import { questionDirections } from "./question-directions.js";
+import type { Wiring } from "./recall-parts.js";
+import { vectorSearches } from "./vector-searches.js";
+
+export interface OpenWiring extends Wiring {
+  /** why the native code does not run; null when it does or was not wanted */
+  readonly nativeNotice: string | null;
+}
+
+/** Throws `driver_missing`, `schema_mismatch` or `storage_unavailable`. */
+export function openWiring(config: Config, clock: { now(): number }, { readOnly = false } = {}): OpenWiring {
+  setLogLevel(config.logLevel);
+  for (const warning of config.warnings) log("warn", warning);
+  const { core, notice } = openCore({
+    mode: config.native.mode,
+    simd: config.native.simd === "auto" ? undefined : config.native.simd,
+  });
+  if (notice !== null) log("warn", notice);
+  const store = Store.open(config.database, { readOnly });
+  const embedder = openEmbedder(config.embedding, { core, clock });
+  const searches = vectorSearches(config, core, store, embedder);
+  const calibrations = new CalibrationStore(store.settings, () => {
+    const identity = embedder.state().status === "off" ? null : embedder.identity();
+    return identity === null ? null : identityKey(identity);
+  });
+  const questions = questionDirections({ store, embedder });
+  return { config, clock, core, store, embedder, searches, calibrations, questions, nativeNotice: notice };
+}
