@@ -3,6 +3,7 @@
 import { type Config, readConfig } from "./config.js";
 import { identityKey } from "./embedding/embedder.js";
 import { openEmbedder } from "./embedding/open-embedder.js";
+import { ReopeningEmbedder } from "./embedding/reopening.js";
 import { log, setLogLevel } from "./log.js";
 import { CalibrationStore } from "./maintenance/calibration.js";
 import { openCore } from "./native/core.js";
@@ -16,6 +17,7 @@ import { storedVectors } from "./wiring/ambient-parts.js";
 import { calibrationParts } from "./wiring/calibration-parts.js";
 import { maintenanceParts } from "./wiring/maintenance-parts.js";
 import { recallParts, type Wiring } from "./wiring/recall-parts.js";
+import { remoteParts } from "./wiring/remote-parts.js";
 import { vectorSearches } from "./wiring/vector-searches.js";
 
 export interface OpenMemoryOptions {
@@ -55,19 +57,24 @@ export function openService(
   });
   if (notice !== null) log("warn", notice);
   const store = Store.open(config.database, { readOnly });
-  const embedder = openEmbedder(config.embedding, { core, clock });
+  const embedder = new ReopeningEmbedder(
+    () => openEmbedder(config.embedding, { core, clock }),
+    () => clock.now(),
+  );
   const searches = vectorSearches(config, core, store, embedder);
   const calibrations = new CalibrationStore(store.settings, () => {
     const identity = embedder.state().status === "off" ? null : embedder.identity();
     return identity === null ? null : identityKey(identity);
   });
-  const wiring: Wiring = { config, clock, core, store, embedder, searches, calibrations };
+  const remote = readOnly ? null : remoteParts(config, clock, store);
+  const wiring: Wiring = { config, clock, core, store, embedder, searches, calibrations, remote };
   return new MemoryService({
     config,
     clock,
     store,
     embedder,
-    embedText: textEmbedder(embedder),
+    embedText: config.remote.storesVectors ? textEmbedder(embedder) : async () => null,
+    remote: remote?.push ?? null,
     recallParts: recallParts(wiring),
     vectorsOf: storedVectors(wiring),
     calibration: new CalibrationService(calibrationParts(wiring)),

@@ -6,6 +6,8 @@ import { EmbeddingError } from "./failure.js";
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** 4xx codes that mean "later", not "wrong". */
 const PASSING_STATUS = new Set([408, 425, 429]);
+/** 4xx codes about what was sent, not about where it was sent. */
+const REFUSING_STATUS = new Set([400, 413, 422]);
 
 export interface Endpoint {
   /** without user, password and fragment */
@@ -100,7 +102,9 @@ function parseJson(bytes: Buffer): unknown {
 function badStatus(status: number): EmbeddingError {
   const isPassing = status >= 500 || PASSING_STATUS.has(status);
   const reason = isPassing ? "unreachable" : "misconfigured";
-  return new EmbeddingError(reason, `the embedding server answered with HTTP status ${status}`);
+  return new EmbeddingError(reason, `the embedding server answered with HTTP status ${status}`, {
+    refusesTexts: REFUSING_STATUS.has(status),
+  });
 }
 
 /** ` (ECONNREFUSED)`; the message beside that code may quote the address, so it is left out. */

@@ -51,7 +51,7 @@ interface Place {
 
 /** Texts of one request: servers refuse or time out on longer lists. */
 const STEP_TEXTS = 64;
-const LEASE_MS = 60_000;
+const LEASE_MS = 15_000;
 
 export class Backfill {
   readonly #parts: BackfillParts;

@@ -60,6 +60,8 @@ export class CalibrationService {
     const request = this.#request(agentId, options);
     const oldThreshold = calibrations.get(agentId)?.threshold ?? config.recall.minSimilarity;
     const calibration = await calibrate(request, this.#parts.partsFor(agentId), () => this.#stopped);
+    if (this.#parts.embedder()?.identity !== embedder.identity)
+      throw new MemoryError("embedding_failed", "the embedding server's model changed meanwhile");
     calibrations.put(agentId, calibration);
     return { calibration, request, oldThreshold, ...embedder };
   }

@@ -8,8 +8,10 @@ import { type DeepCheckParts, type DeepReport, runDeepChecks } from "../maintena
 import { HEALTH_CHECKS } from "../maintenance/health/check.js";
 import { type HealthReport, runHealthChecks } from "../maintenance/health/run-checks.js";
 import { type MergeOutcome, type MergeParts, type MergeRequest, mergeAgents } from "../maintenance/merge.js";
+import type { OldVectors } from "../maintenance/old-vectors.js";
 import type { OperatingContext, OperatingContextReader } from "../maintenance/operating-context.js";
 import type { Progress } from "../maintenance/progress.js";
+import type { RemotePush } from "../maintenance/remote-push.js";
 import { type ExportSnapshot, exportLines } from "../maintenance/transfer/export.js";
 import type { ImportParts } from "../maintenance/transfer/import.js";
 import { importFile } from "../maintenance/transfer/import-file.js";
@@ -30,7 +32,10 @@ export interface MaintenanceParts {
   /** one unchanging view of the store; `close` it */
   readonly snapshot: (embeddings: boolean) => ExportSnapshot & { close(): void };
   readonly openCPersonaFile: (path: string) => RecordSource;
-  /** changes when records or vectors may have come; cheap to ask */
+  readonly oldVectors: OldVectors;
+  /** keeps the vector service level with the store; null in mode local */
+  readonly remote: RemotePush | null;
+  /** changes when records or vectors may have come, or the embedder is another; cheap to ask */
   readonly writeMark: () => string;
   readonly repairLexical: () => boolean;
   readonly syncVectors: () => Promise<void>;
@@ -108,12 +113,25 @@ export class MaintenanceService {
   };
   /** what the store had seen when nothing was left to do */
   #settledAt: string | null = null;
+  /** records without a vector, as far as this process knows */
+  #missing = 0;
   #flush: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;
+  }
+
+  /** Records that wait for a vector, as it was last counted: a recall must not count them. */
+  get missing(): number {
+    return this.#missing;
+  }
+
+  /** A record was stored without the vector that it should have. */
+  noteMissing(): void {
+    if (!this.#parts.health.embedsHere()) return;
+    this.#missing++;
   }
 
   /** Called before rows are read for an export or a merge: what is still in memory belongs to them. */
@@ -135,8 +153,7 @@ export class MaintenanceService {
   }
 
   #stats(agentId: string | null): HealthStats {
-    const { health, backfill } = this.#parts;
-    const waiting = backfill.pending(agentId);
+    const { health } = this.#parts;
     const projects = new Map<string, number>();
     for (const { projectId, rows } of health.rows.projects(agentId))
       projects.set(projectId, (projects.get(projectId) ?? 0) + rows);
@@ -144,7 +161,7 @@ export class MaintenanceService {
       bytes: health.rows.bytes(),
       counts: health.counts(null),
       agentCounts: agentId === null ? null : health.counts(agentId),
-      pending: waiting.memories + waiting.episodes,
+      pending: this.#pending(agentId),
       projects: Array.from(projects, ([projectId, rows]) => ({ projectId, rows })),
       channels: health.rows.channels(agentId),
       driver: health.driver,
@@ -156,6 +173,12 @@ export class MaintenanceService {
     };
   }
 
+  /** Vectors to make and records to push. */
+  #pending(agentId: string | null): number {
+    const { memories, episodes } = this.#parts.backfill.pending(agentId);
+    return memories + episodes + (this.#parts.remote?.pending(agentId) ?? 0);
+  }
+
   async deepCheck(request: HealthCheckRequest): Promise<DeepReport> {
     if (request.agentId === "") throw invalidArgument("agent_id", "must not be empty");
     const report = await runDeepChecks(request, this.#parts.health);
@@ -165,10 +188,9 @@ export class MaintenanceService {
 
   queueStatus(): { enabled: boolean; pending: number; maxRetries: number; retryDelaySeconds: number } {
     const { maintenance } = this.#parts.config;
-    const { memories, episodes } = this.#parts.backfill.pending();
     return {
       enabled: maintenance.backfill && this.#parts.health.embedder.state().status !== "off",
-      pending: memories + episodes,
+      pending: this.#pending(null),
       maxRetries: maintenance.maxRetries,
       retryDelaySeconds: maintenance.retryDelayMs / 1000,
     };
@@ -217,7 +239,10 @@ export class MaintenanceService {
   mergeMemories(request: MergeRequest): MergeOutcome {
     this.#flush();
     const outcome = mergeAgents(request, this.#parts.merge);
-    if (!request.dryRun) this.#parts.changed();
+    if (!request.dryRun) {
+      this.#parts.changed();
+      this.#startSoon(0);
+    }
     return outcome;
   }
 
@@ -228,8 +253,17 @@ export class MaintenanceService {
   }
 
   /** Fills in missing vectors now; for the command line, which shows how far it is. */
-  fillVectors(progress?: Progress): Promise<BackfillOutcome> {
-    return this.#parts.backfill.run(Number.POSITIVE_INFINITY, progress);
+  async fillVectors(progress: Progress = () => {}): Promise<BackfillOutcome> {
+    const outcome = await this.#parts.backfill.run(Number.POSITIVE_INFINITY, (done, total) => {
+      this.#missing = total - done;
+      progress(done, total);
+    });
+    if (outcome.end === "done" || outcome.end === "off") this.#missing = 0;
+    else if (!this.#isClosed) {
+      const { memories, episodes } = this.#parts.backfill.pending();
+      this.#missing = memories + episodes;
+    }
+    return outcome;
   }
 
   /** The work of a quiet moment: words index, missing vectors, vector index. Vectors go on by themselves. */
@@ -244,7 +278,10 @@ export class MaintenanceService {
   async #fill(): Promise<void> {
     const { maintenance } = this.#parts.config;
     const mark = this.#parts.writeMark();
-    const filled = maintenance.backfill ? await this.#parts.backfill.run() : null;
+    const filled = maintenance.backfill ? await this.fillVectors() : null;
+    const pushed = maintenance.backfill ? await this.#parts.remote?.run() : null;
+    if (this.#isClosed) return;
+    if (filled?.end === "done") await this.#dropOldVectors();
     if (this.#isClosed) return;
     this.#self = {
       ...this.#self,
@@ -253,10 +290,20 @@ export class MaintenanceService {
       vectorsFilled: this.#self.vectorsFilled + (filled?.embedded ?? 0),
       lastBackfill: filled?.end ?? null,
     };
-    if (filled === null || filled.end === "off") return;
+    if (filled === null || (filled.end === "off" && this.#parts.remote === null)) return;
     if (filled.embedded > 0) log("info", `${filled.embedded} missing vectors were filled in`);
-    this.#settledAt = filled.end === "done" && filled.embedded === 0 ? mark : null;
+    const isFilled = filled.end === "off" || (filled.end === "done" && filled.embedded === 0);
+    this.#settledAt = isFilled && (pushed ?? "done") === "done" ? mark : null;
     this.#startSoon(maintenance.retryDelayMs);
+  }
+
+  /** Every record has its successor. */
+  async #dropOldVectors(): Promise<void> {
+    const { oldVectors } = this.#parts;
+    oldVectors.touch();
+    const gone = await oldVectors.removeOutdated(() => this.#isClosed);
+    for (const identity of gone)
+      log("info", `the vectors of ${identity} are removed: others took their place`);
   }
 
   #startSoon(delayMs: number): void {
@@ -281,6 +328,6 @@ export class MaintenanceService {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    await this.#parts.backfill.close();
+    await Promise.all([this.#parts.backfill.close(), this.#parts.remote?.close()]);
   }
 }

@@ -3,26 +3,35 @@
 
 import type { AmbientParts } from "../ambient/types.js";
 import type { Config } from "../config.js";
-import type { ListCursor } from "../domain/cursor.js";
 import type { Episode, Memory } from "../domain/memory.js";
 import { type RecordId, recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
 import { storageStamp } from "../domain/time.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { invalidArgument, MemoryError } from "../errors.js";
+import type { RemotePush } from "../maintenance/remote-push.js";
 import type { RecordRow } from "../recall/candidate.js";
 import { recall } from "../recall/recall.js";
-import type { PassageRequest, RecallOutcome, RecallParts } from "../recall/recall-parts.js";
-import { type ContextEntry, heldTexts, type MergedEntry, mergeByTime } from "../recall/with-context.js";
+import type { RecallParts } from "../recall/recall-parts.js";
+import { type ContextEntry, heldTexts, mergeByTime } from "../recall/with-context.js";
 import { archiveEpisode, type EpisodeOutcome, type EpisodeRequest } from "../remember/archive-episode.js";
 import { checkScope, cleanRequired } from "../remember/checks.js";
 import type { EmbedText } from "../remember/embed-text.js";
-import { type StoreOutcome, type StoreRequest, storeMemory } from "../remember/store-memory.js";
+import { type StoreOutcome, storeMemory } from "../remember/store-memory.js";
 import { notChangeable, type UpdateOutcome, updateMemory } from "../remember/update-memory.js";
 import type { Store } from "../store/store.js";
 import type { VectorSearch } from "../vectors/vector-search.js";
 import type { Caller } from "./access.js";
+import { Advisories } from "./advisories.js";
 import { AmbientService } from "./ambient-service.js";
+import type {
+  ContextAnswer,
+  ListArguments,
+  RecallAnswer,
+  RecallArguments,
+  ScopeArguments,
+  StoreArguments,
+} from "./arguments.js";
 import type { CalibrationService } from "./calibration-service.js";
 import { type ContentsAnswer, type ContentsRef, readContents } from "./contents.js";
 import { type Refusal, refusalOf } from "./demands.js";
@@ -30,44 +39,6 @@ import type { MaintenanceService } from "./maintenance-service.js";
 import { PersistencePauses } from "./persistence.js";
 import { QuietMoment } from "./quiet-moment.js";
 import { agentScope, readScope, writeScope } from "./scopes.js";
-
-/** The bucket a call names; what is left out comes from the settings. */
-export interface ScopeArguments {
-  readonly agentId?: string | undefined;
-  /** `""` the global pool, `"*"` all projects (reads only) */
-  readonly projectId?: string | undefined;
-  readonly channel?: string | undefined;
-}
-
-export interface StoreArguments extends ScopeArguments, Omit<StoreRequest, "scope"> {}
-
-export interface RecallArguments extends ScopeArguments {
-  readonly query: string;
-  /** most rows, default 10; clamped to the scan window */
-  readonly limit?: number | undefined;
-  readonly sourceId?: string | undefined;
-  readonly excludeContents?: readonly string[] | undefined;
-  readonly deep?: boolean | undefined;
-  /** adds what each step did */
-  readonly trace?: boolean | undefined;
-  /** adds to long rows which of their passages answer the query */
-  readonly passages?: PassageRequest | undefined;
-}
-
-export interface RecallAnswer extends RecallOutcome {
-  /** the agent holds no rows at all, but these do */
-  readonly otherAgents?: readonly string[];
-}
-
-export interface ContextAnswer extends RecallAnswer {
-  readonly merged: readonly MergedEntry[];
-}
-
-export interface ListArguments extends ScopeArguments {
-  readonly limit?: number | undefined;
-  /** the last row of the page before */
-  readonly after?: ListCursor | undefined;
-}
 
 /** The parts that the service works with; `open-memory.ts` builds them. */
 export interface ServiceParts {
@@ -80,6 +51,8 @@ export interface ServiceParts {
   readonly vectorsOf: AmbientParts["vectorsOf"];
   readonly calibration: CalibrationService;
   readonly maintenance: MaintenanceService;
+  /** tells the vector service of changes; null in mode local */
+  readonly remote: RemotePush | null;
   /** the vector search of the embedder's identity, once it is known */
   readonly vectorSearch: () => VectorSearch | null;
   readonly close: () => Promise<void>;
@@ -99,6 +72,7 @@ export class MemoryService {
   readonly ambient: AmbientService;
   readonly #parts: ServiceParts;
   readonly #calibration: QuietMoment;
+  readonly #advisories: Advisories;
 
   constructor(parts: ServiceParts) {
     this.config = parts.config;
@@ -108,6 +82,7 @@ export class MemoryService {
     this.maintenance = parts.maintenance;
     this.ambient = new AmbientService(parts);
     this.maintenance.beforeExport(() => this.ambient.uses.flush());
+    this.#advisories = new Advisories(parts.config.maintenance.advisory);
     this.#parts = parts;
   }
 
@@ -130,8 +105,9 @@ export class MemoryService {
           store.relations.add(recordKey("mem", id), key, type, createdAt),
       },
     );
-    if (outcome.result === "stored") this.#grew();
-    return outcome;
+    if (outcome.result !== "stored") return outcome;
+    this.#grew();
+    return this.#pushed(outcome);
   }
 
   /** Finds memories and episodes by words and meaning; the last row is the best. */
@@ -152,7 +128,10 @@ export class MemoryService {
       this.#parts.recallParts,
     );
     this.ambient.listed(outcome.hits.flatMap(({ row }) => (row.kind === "profile" ? [] : [row])));
-    return outcome.hits.length > 0 ? outcome : { ...outcome, ...this.#otherAgents(scope) };
+    const missing = this.maintenance.missing;
+    const advisory = this.#advisories.of(request.sessionKey, outcome.degraded, missing);
+    const answer = { ...outcome, advisory };
+    return answer.hits.length > 0 ? answer : { ...answer, ...this.#otherAgents(scope) };
   }
 
   /** An answer that is empty because the agent has no rows must not look like "nothing relevant". */
@@ -214,6 +193,16 @@ export class MemoryService {
       transaction: (work) => store.database.transaction(work),
     });
     this.#vectorsChanged();
+    return this.#pushed(outcome);
+  }
+
+  /** The vector service is told at once: a text that it has counts as embedded. */
+  async #pushed<Outcome extends { readonly id: number; readonly embedded: boolean }>(
+    outcome: Outcome,
+  ): Promise<Outcome> {
+    const isPushed = (await this.#parts.remote?.push(recordKey("mem", outcome.id))) === true;
+    if (isPushed) return { ...outcome, embedded: true };
+    if (!outcome.embedded) this.maintenance.noteMissing();
     return outcome;
   }
 
@@ -226,6 +215,7 @@ export class MemoryService {
       store.deleteMemory(id);
     });
     this.#vectorsChanged();
+    void this.#parts.remote?.withdraw([recordKey("mem", id)]);
   }
 
   /** Protects a memory against edits and deletion, or ends that. Changes no ranking. */
@@ -254,6 +244,7 @@ export class MemoryService {
       },
     );
     this.#vectorsChanged();
+    await this.#parts.remote?.push(recordKey("ep", outcome.id));
     return outcome;
   }
 
@@ -269,6 +260,7 @@ export class MemoryService {
       store.deleteEpisode(id);
     });
     this.#vectorsChanged();
+    void this.#parts.remote?.withdraw([recordKey("ep", id)]);
   }
 
   /** The agent's profile, "" when there is none. */
@@ -291,6 +283,7 @@ export class MemoryService {
     const deleted = this.#parts.store.deleteAgent(agentId);
     this.calibration.forget(agentId);
     this.#vectorsChanged();
+    void this.#parts.remote?.run();
     return deleted;
   }
 
@@ -341,4 +334,12 @@ export class MemoryService {
   }
 }
 
-export type { ContentsAnswer, StoreOutcome };
+export type {
+  ContentsAnswer,
+  ContextAnswer,
+  RecallAnswer,
+  RecallArguments,
+  ScopeArguments,
+  StoreArguments,
+  StoreOutcome,
+};

@@ -5,6 +5,7 @@ import type { ReadScope } from "../domain/scope.js";
 import { calibratedCosine, identityKey } from "../embedding/embedder.js";
 import { Backfill } from "../maintenance/backfill.js";
 import type { DeepCheckParts } from "../maintenance/deep-check.js";
+import { OldVectors } from "../maintenance/old-vectors.js";
 import { OperatingContextReader } from "../maintenance/operating-context.js";
 import type { ExportSnapshot } from "../maintenance/transfer/export.js";
 import type { ImportParts } from "../maintenance/transfer/import.js";
@@ -13,6 +14,7 @@ import { embedTexts } from "../remember/embed-texts.js";
 import type { MaintenanceParts } from "../service/maintenance-service.js";
 import { CPersonaFile } from "../store/cpersona-file.js";
 import { loadDriver } from "../store/driver.js";
+import { EmbedderUses } from "../store/embedder-uses.js";
 import { Lease } from "../store/lease.js";
 import { contentHash } from "../store/memories.js";
 import { SCHEMA_VERSION } from "../store/schema.js";
@@ -49,7 +51,9 @@ export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {
       const file = CPersonaFile.open(path, loadDriver(config.database.driver));
       return { unit: "row", records: () => numbered(file.records()), close: () => file.close() };
     },
-    writeMark: () => store.vectorGaps.writeMark(),
+    remote: wiring.remote?.push ?? null,
+    oldVectors: oldVectorsOf(wiring),
+    writeMark: () => `${store.vectorGaps.writeMark()}:${embedderCode(wiring)}`,
     repairLexical: () => store.repairLexical(),
     syncVectors: async () => searches.open()?.sync(),
     changed: () => searches.open()?.scheduleSync(),
@@ -76,9 +80,11 @@ function embedderCode({ store, embedder }: Wiring): number | null {
 function backfillOf(wiring: Wiring): Backfill {
   const { config, clock, store, embedder, searches } = wiring;
   const lease = new Lease(store.database, store.settings, "vectors", () => clock.now());
+  // Where only the service keeps vectors, none are missing here.
+  const isOff = !config.remote.storesVectors;
   return new Backfill({
-    embedder,
-    embedderCode: () => embedderCode(wiring),
+    embedder: isOff ? { state: () => ({ status: "off" }) } : embedder,
+    embedderCode: () => (isOff ? null : embedderCode(wiring)),
     embedTexts: (texts) => embedTexts(embedder, texts),
     idsWithoutVector: (kind, code, before, limit) =>
       store.vectorGaps.idsWithoutVector(kind, code, before, limit),
@@ -101,6 +107,19 @@ function backfillOf(wiring: Wiring): Backfill {
   });
 }
 
+function oldVectorsOf(wiring: Wiring): OldVectors {
+  const { clock, store, searches } = wiring;
+  const uses = new EmbedderUses(store.database, store.settings);
+  return new OldVectors({
+    clock,
+    embedderCode: () => embedderCode(wiring),
+    touch: (code, now) => uses.touch(code, now),
+    byLastUse: () => uses.byLastUse(),
+    removeVectors: (code, after, limit) => uses.removeVectors(code, after, limit),
+    removeIndex: (identity) => searches.removeFiles(identity),
+  });
+}
+
 function healthParts(
   wiring: MaintenanceWiring,
   backfill: Backfill,
@@ -114,7 +133,10 @@ function healthParts(
     rows: store.health,
     embedder,
     embedderCode: () => embedderCode(wiring),
+    // The embedder inside the package has no vector for scripts that it does not know, and never fails.
+    embedsHere: () => config.remote.storesVectors && !["static", "none"].includes(config.embedding.mode),
     backfill,
+    remote: wiring.remote,
     operatingContext,
     vectors: () => searches.open()?.info() ?? null,
     syncVectors: async () => searches.open()?.sync(),

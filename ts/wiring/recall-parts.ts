@@ -10,6 +10,7 @@ import type { NativeCore } from "../native/contract.js";
 import type { RecallParts } from "../recall/recall-parts.js";
 import type { VectorSource } from "../recall/retrievers/vector.js";
 import type { Store } from "../store/store.js";
+import type { RemoteParts } from "./remote-parts.js";
 import type { VectorSearches } from "./vector-searches.js";
 
 export interface Wiring {
@@ -20,6 +21,8 @@ export interface Wiring {
   readonly embedder: Embedder;
   readonly searches: VectorSearches;
   readonly calibrations: CalibrationStore;
+  /** null in mode local */
+  readonly remote: RemoteParts | null;
 }
 
 export function recallParts(wiring: Wiring): RecallParts {
@@ -32,6 +35,7 @@ export function recallParts(wiring: Wiring): RecallParts {
     fusion: core.fusion,
     lexical: store.lexical,
     vectors: () => vectorSource(wiring),
+    remote: wiring.remote?.vectors ?? null,
     levels: levelsOf(wiring),
     pool: (scope) => store.pool(scope),
     memoriesById: (ids, scope, source) => memories.get(ids, scope, source),

@@ -1,0 +1,120 @@
+// Candidates by meaning, from the index here or from a vector service, and what was missing on the way.
+
+import type { ReadScope, SourceFilter } from "../../domain/scope.js";
+import { describeError } from "../../errors.js";
+import type { RemoteResult } from "../../vectors/remote-search.js";
+import type { RecallParts, RecallRequest } from "../recall-parts.js";
+import { retrieveByVector, type VectorLists } from "./vector.js";
+
+/** Why a search by meaning was less than whole. */
+export interface Degraded {
+  /** `off`: no embedder is wanted; `words_only`: it failed; `local_vectors`: the vector service failed, the index here answered */
+  readonly what: "off" | "words_only" | "local_vectors";
+  /** one sentence, free of addresses and keys; for `off` the word itself */
+  readonly reason: string;
+}
+
+/** A vector service that stands in for the index here. */
+export interface RemoteVectors {
+  /** vectors are kept in the database too */
+  readonly storesVectors: boolean;
+  search(query: RemoteVectorQuery): Promise<RemoteResult>;
+}
+
+export interface RemoteVectorQuery {
+  readonly agentId: string;
+  readonly query: string;
+  /** most records in the answer */
+  readonly limit: number;
+  /** raw cosine below which a record is no candidate */
+  readonly floor: number;
+  readonly scope: ReadScope;
+  readonly source: SourceFilter | null;
+  readonly withEpisodes: boolean;
+}
+
+export interface MeaningQuery {
+  readonly request: RecallRequest;
+  readonly source: SourceFilter | null;
+  readonly withEpisodes: boolean;
+  /** most rows of each list */
+  readonly depth: number;
+}
+
+export interface MeaningSearch {
+  readonly vectors: VectorLists;
+  /** the query's vector, unit norm; null when it has none or only the service has it */
+  readonly queryVector: Float32Array | null;
+  readonly degraded: Degraded | null;
+}
+
+const NOTHING = { vectors: { near: [], far: [] }, queryVector: null } as const;
+/** Whatever the service finds is a candidate: the gate judges. */
+const FLOOR = -1;
+
+export async function searchByMeaning(query: MeaningQuery, parts: RecallParts): Promise<MeaningSearch> {
+  if (parts.embedder.state().status === "off")
+    return { ...NOTHING, degraded: { what: "off", reason: "off" } };
+  const { remote } = parts;
+  const { agentId } = query.request.scope;
+  return remote === null || agentId === null
+    ? searchHere(query, parts)
+    : searchAtService(query, agentId, remote, parts);
+}
+
+/** The service ranks all that the agent has: window, reach and the far list are of the index here. */
+async function searchAtService(
+  query: MeaningQuery,
+  agentId: string,
+  remote: RemoteVectors,
+  parts: RecallParts,
+): Promise<MeaningSearch> {
+  const { request, source, withEpisodes, depth } = query;
+  const { scope } = request;
+  const wanted = { agentId, query: request.query, limit: depth, floor: FLOOR, scope, source, withEpisodes };
+  const [found, queryVector] = await Promise.all([
+    remote.search(wanted),
+    // Passages and confidence look at stored vectors, and so does the search here when the service fails.
+    remote.storesVectors ? parts.embedder.embedQuery(request.query).catch(() => null) : null,
+  ]);
+  const hits = found.hits.map((hit) => ({ ...hit, block: 0 }));
+  if (found.failure === null) return { vectors: { near: hits, far: [] }, queryVector, degraded: null };
+  const here = await searchHere(query, parts);
+  const isFound = here.degraded === null && here.vectors.near.length > 0;
+  return {
+    vectors: isFound ? here.vectors : { near: hits, far: [] },
+    queryVector: here.queryVector,
+    degraded: { what: isFound ? "local_vectors" : "words_only", reason: found.failure },
+  };
+}
+
+async function searchHere(
+  { request, source, depth }: MeaningQuery,
+  parts: RecallParts,
+): Promise<MeaningSearch> {
+  try {
+    const queryVector = await parts.embedder.embedQuery(request.query);
+    const search = parts.vectors();
+    if (queryVector === null || search === null) return { ...NOTHING, degraded: null };
+    const { scope } = request;
+    const only = source === null ? null : parts.memoryKeysBySource(scope, source, parts.config.recall.window);
+    // The window counts all rows of the scope; excluded ones are masked.
+    const whole: ReadScope = { ...scope, excludeTags: undefined };
+    const vectors = await retrieveByVector(
+      {
+        query: queryVector,
+        scope: whole,
+        pool: parts.pool(scope),
+        only,
+        limit: depth,
+        floor: FLOOR,
+        masked: parts.excludedKeys(scope),
+      },
+      search,
+      parts.config.recall,
+    );
+    return { vectors, queryVector, degraded: null };
+  } catch (error) {
+    return { ...NOTHING, degraded: { what: "words_only", reason: describeError(error) } };
+  }
+}
