@@ -1,5 +1,5 @@
 // Vectors of embedders that are not used any more. Those of the one before stay, so that going back costs
-// nothing, and so do those of any that was in use within a day; older ones go, once every record has its
+// nothing, and so do those of any that was in use within a day; older ones go, of every record that has its
 // successor. A store so holds two sets of vectors, and more only on days on which more models are tried.
 
 import type { UsedEmbedder } from "../store/embedder-uses.js";
@@ -12,8 +12,13 @@ export interface OldVectorsParts {
   readonly touch: (code: number, now: number) => void;
   /** embedders that hold vectors, the last used first */
   readonly byLastUse: () => readonly UsedEmbedder[];
-  /** Removes some vectors behind a record; the key to go on from, null at the end. */
-  readonly removeVectors: (code: number, after: number, limit: number) => number | null;
+  /** Removes some vectors of an embedder, of records that have one of its successor. */
+  readonly removeVectors: (
+    code: number,
+    successor: number,
+    from: number,
+    limit: number,
+  ) => { readonly removed: number; readonly next: number | null };
   readonly removeIndex: (identity: string) => void;
 }
 
@@ -33,7 +38,7 @@ export class OldVectors {
     if (code !== null) this.#parts.touch(code, this.#parts.clock.now());
   }
 
-  /** To be called when no record lacks a vector of the present embedder. Returns the identities that went. */
+  /** Meant for when the present embedder's vectors are made. Returns the identities of which vectors went. */
   async removeOutdated(isClosed: () => boolean): Promise<string[]> {
     const present = this.#parts.embedderCode();
     if (present === null) return [];
@@ -42,13 +47,16 @@ export class OldVectors {
     const outdated = others.slice(1).filter(({ lastUsedAt }) => lastUsedAt < yesterday);
     const gone: string[] = [];
     for (const { code, identity } of outdated) {
-      for (let after: number | null = 0; after !== null; ) {
+      let removed = 0;
+      for (let from: number | null = 0; from !== null; ) {
         if (isClosed()) return gone;
-        after = this.#parts.removeVectors(code, after, STEP_BLOCKS);
+        const step = this.#parts.removeVectors(code, present, from, STEP_BLOCKS);
+        removed += step.removed;
+        from = step.next;
         await breathe();
       }
+      if (removed > 0) gone.push(identity);
       this.#parts.removeIndex(identity);
-      gone.push(identity);
     }
     return gone;
   }

@@ -43,22 +43,31 @@ export class EmbedderUses {
       .sort((a, b) => b.lastUsedAt - a.lastUsedAt || b.code - a.code);
   }
 
-  /** Removes the vectors of up to `limit` blocks behind a record; the key to go on from, null at the end. */
-  removeVectors(code: number, after: number, limit: number): number | null {
+  /**
+   * Removes up to `limit` vectors of an embedder, from record key `from` on, of records that have a vector of
+   * `successor`. `next` is the key to go on from, null at the end.
+   */
+  removeVectors(
+    code: number,
+    successor: number,
+    from: number,
+    limit: number,
+  ): { removed: number; next: number | null } {
     return this.#db.transaction(() => {
       const rows = this.#db
         .sql(
-          `SELECT id, record_key AS key FROM embeddings WHERE record_key >= ? AND embedder = ?
+          `SELECT id, record_key AS key FROM embeddings v WHERE record_key >= ? AND embedder = ?
+             AND EXISTS (SELECT 1 FROM embeddings s WHERE s.record_key = v.record_key AND s.embedder = ?)
            ORDER BY record_key LIMIT ?`,
         )
-        .all(after, code, limit);
+        .all(from, code, successor, limit);
       this.#db
         .sql("DELETE FROM embeddings WHERE id IN (SELECT value FROM json_each(?))")
         .run(JSON.stringify(rows.map((row) => Number(row["id"]))));
       const last = rows[rows.length - 1];
-      if (last !== undefined && rows.length === limit) return Number(last["key"]);
-      this.#settings.remove(nameOf(code));
-      return null;
+      const isEnd = last === undefined || rows.length < limit;
+      if (isEnd) this.#settings.remove(nameOf(code));
+      return { removed: rows.length, next: isEnd ? null : Number(last["key"]) };
     });
   }
 }

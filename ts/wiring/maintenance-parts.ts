@@ -115,7 +115,7 @@ function oldVectorsOf(wiring: Wiring): OldVectors {
     embedderCode: () => embedderCode(wiring),
     touch: (code, now) => uses.touch(code, now),
     byLastUse: () => uses.byLastUse(),
-    removeVectors: (code, after, limit) => uses.removeVectors(code, after, limit),
+    removeVectors: (code, successor, from, limit) => uses.removeVectors(code, successor, from, limit),
     removeIndex: (identity) => searches.removeFiles(identity),
   });
 }
