@@ -259,7 +259,8 @@ export class MaintenanceService {
       progress(done, total);
     });
     if (outcome.end === "done" || outcome.end === "off") this.#missing = 0;
-    else if (!this.#isClosed) {
+    // While nobody knows which vectors are wanted, those that were noted go on to be missing.
+    else if (!this.#isClosed && this.#parts.health.embedderCode() !== null) {
       const { memories, episodes } = this.#parts.backfill.pending();
       this.#missing = memories + episodes;
     }
