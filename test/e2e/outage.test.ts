@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type Answer, serverEnvironment, startServer, type TestServer } from "../support/client.js";
 import { type EmbedStub, startEmbedStub } from "../support/embed-stub.js";
+import { openTestMemory } from "../support/memory.js";
 import { startRaw } from "../support/process.js";
 import type { Settings } from "../support/settings.js";
 import { sql } from "../support/store.js";
@@ -115,6 +116,41 @@ describe("an embedding server that is away", () => {
       { n: rows + 1 },
     ]);
     await vi.waitFor(async () => expect(await ask(server, "car")).not.toHaveProperty("advisory"), LONG);
+  });
+});
+
+describe("an import with vectors", () => {
+  it("goes on when the server dies while it is asked about them", async () => {
+    const rows = 200;
+    const port = await freePort();
+    const stub = await backend(port);
+    const path = join(tempFolder(), "export.jsonl");
+    const source = await openTestMemory({ settings: settings(port) });
+    for (let i = 0; i < rows; i++) await source.service.store({ agentId: A, content: `automobile word${i}` });
+    const request = { agentId: A, outputPath: path, embeddings: true, unconfined: true };
+    await source.service.maintenance.exportMemories(request);
+    const server = await startServer({ env: settings(port) });
+    stub.delayMs = 60_000;
+    const asked = stub.requests.length;
+    const importing = server.call("import_memories", { input_path: path });
+    await vi.waitFor(() => expect(stub.requests.length).toBeGreaterThan(asked), LONG);
+    await stub.close();
+    expect(await importing).toMatchObject({ ok: true, imported_memories: rows });
+
+    await backend(port);
+    await ask(server, "car");
+    await vi.waitFor(
+      () =>
+        expect(
+          sql(
+            server.databasePath,
+            "SELECT count(DISTINCT record_key) AS n FROM embeddings JOIN embedders ON code = embedder WHERE identity = 'http:stub:256'",
+          ),
+        ).toEqual([{ n: rows }]),
+      LONG,
+    );
+    await vi.waitFor(async () => expect(await ask(server, "car")).not.toHaveProperty("advisory"), LONG);
+    expect((await ask(server, "car"))["messages"].length).toBeGreaterThan(0);
   });
 });
 
