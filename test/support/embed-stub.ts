@@ -84,8 +84,6 @@ export interface EmbedStub {
   instead: (route: Route, body: any) => unknown;
   /** holds answers back for so long, ms */
   delayMs: number;
-  /** largest number of results of a search */
-  maxResults: number;
   model: string;
   /** up to 256 */
   dimension: number;
@@ -136,7 +134,7 @@ export async function startEmbedStub(port = 0): Promise<EmbedStub> {
     }))
       .filter(({ score }) => score >= body.min_similarity)
       .sort((a, b) => b.score - a.score)
-      .slice(0, Math.min(body.limit, stub.maxResults));
+      .slice(0, body.limit);
     return { results };
   }
 
@@ -151,7 +149,6 @@ export async function startEmbedStub(port = 0): Promise<EmbedStub> {
     refuses: null,
     instead: () => undefined,
     delayMs: 0,
-    maxResults: Number.POSITIVE_INFINITY,
     model: MODEL,
     dimension: DIMENSION,
     close: () =>

@@ -29,14 +29,16 @@ export interface RemotePushParts {
 /** `busy`: another process is at it; `stopped`: the service fails */
 export type RemotePushEnd = "done" | "busy" | "stopped";
 
-/** Texts of one request, as CPersona has it. */
-const CHUNK = 128;
+/** Texts of one request: CPersona sends 128, and its own server takes 100. */
+const CHUNK = 64;
 const LEASE_MS = 15_000;
 
 export class RemotePush {
   readonly #parts: RemotePushParts;
   /** records that the service refused, with the number of attempts */
   readonly #refused = new Map<number, number>();
+  /** texts of the next request: fewer after one that was too much for the time limit */
+  #chunk = CHUNK;
   /** agents whose rows the service lost, as far as this process has noticed */
   readonly #lost = new Set<string>();
   #running: Promise<RemotePushEnd> | undefined;
@@ -78,7 +80,7 @@ export class RemotePush {
     // Once: a service that answers nothing at all must not be given everything again and again.
     this.#lost.add(agentId);
     log("warn", "the vector service has lost an agent's records; they are pushed anew");
-    rows.removeAgent(agentId);
+    rows.unconfirm(agentId);
     void this.run();
   }
 
@@ -116,7 +118,7 @@ export class RemotePush {
     const { rows } = this.#parts;
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
       if (!this.#mayWork()) return this.#isClosed ? "stopped" : "busy";
-      const ids = rows.unsentIds(kind, before, CHUNK);
+      const ids = rows.unsentIds(kind, before, this.#chunk);
       const last = ids[ids.length - 1];
       if (last === undefined) return "done";
       before = last;
@@ -161,7 +163,9 @@ export class RemotePush {
         items.map(({ key, text }) => ({ ref: refOf(key), text })),
       );
       rows.confirm(items);
+      this.#chunk = Math.min(CHUNK, Math.max(this.#chunk, items.length * 2));
     } catch (error) {
+      if (!refusesTexts(error)) this.#chunk = Math.max(1, Math.ceil(items.length / 2));
       if (this.#isClosed || !refusesTexts(error)) throw error;
       const [only] = items;
       if (items.length > 1 || only === undefined) {

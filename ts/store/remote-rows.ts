@@ -143,7 +143,14 @@ export class RemoteRows {
       .run(this.#service, agentId, JSON.stringify(keys));
   }
 
-  /** The same for everything of an agent; what is still there is pushed anew. */
+  /** Takes back what was confirmed, of an agent (null = all): it is pushed or removed anew. */
+  unconfirm(agentId: string | null): void {
+    this.#db
+      .sql("UPDATE remote_rows SET content_hash = ? WHERE service = ? AND (? IS NULL OR agent_id = ?)")
+      .run(OPEN, this.#service, agentId, agentId);
+  }
+
+  /** Forgets everything of an agent. */
   removeAgent(agentId: string): void {
     this.#db.sql("DELETE FROM remote_rows WHERE service = ? AND agent_id = ?").run(this.#service, agentId);
   }

@@ -30,6 +30,8 @@ export interface RemoteQuery {
 export interface RemoteResult {
   /** best first; equal cosines: the larger key, which is the newer record */
   readonly hits: readonly { readonly key: number; readonly cosine: number }[];
+  /** the service answered less than the agent has, and the list is not full: rows of the scope may be missing */
+  readonly isShort: boolean;
   /** the list may lack records because of this; null when it does not */
   readonly failure: string | null;
 }
@@ -55,11 +57,20 @@ export async function searchRemotely(
       const found = await service.search(agentId, query, options);
       hits = visibleHits(found, request, known);
       if (hits.length >= limit || found.length < depth || depth >= MAX_DEPTH)
-        return { hits: hits.slice(0, limit), failure: null };
+        return {
+          hits: hits.slice(0, limit),
+          isShort: isShort(found.length, hits.length, request),
+          failure: null,
+        };
     } catch (error) {
-      return { hits: hits.slice(0, limit), failure: describeError(error) };
+      return { hits: hits.slice(0, limit), isShort: true, failure: describeError(error) };
     }
   }
+}
+
+/** Some services cap every answer (CEmbedding at 500), some have not been given all rows yet. */
+function isShort(found: number, hits: number, { limit, scopeRows, agentRows }: RemoteQuery): boolean {
+  return hits < Math.min(limit, scopeRows) && found < agentRows;
 }
 
 /** Where the scope is a part of the agent's rows, as many more are asked for at once. */

@@ -110,7 +110,7 @@ describe("what the service missed", () => {
     expect(well.issues.map(({ check }) => check)).not.toContain("remote_vectors");
   });
 
-  it("is everything of a store that was local before, in chunks of 128, by agent", async () => {
+  it("is everything of a store that was local before, in chunks, by agent", async () => {
     const local = await openTestMemory();
     for (let i = 0; i < 150; i++) await local.service.store({ agentId: A, content: `note number ${i}` });
     await local.service.store({ agentId: "agent-b", content: "a note of another" });
@@ -120,7 +120,7 @@ describe("what the service missed", () => {
     expect(Object.keys(held())).toHaveLength(150);
     expect(held("agent-b")).toEqual({ "mem:151": "a note of another" });
     const sizes = stub.requests.filter(({ route }) => route === "index").map(({ body }) => body.items.length);
-    expect(sizes).toEqual([127, 1, 23]);
+    expect(sizes).toEqual([63, 1, 64, 23]);
   });
 
   it("comes with an import and with a merge, by itself", async () => {
@@ -279,6 +279,27 @@ describe("a recall", () => {
     expect(texts).toEqual(["my automobile is green"]);
     expect(hits[0]?.matchReason?.signal).toBe("cosine");
     expect(routes().filter((route) => route === "search")).toHaveLength(1);
+  });
+
+  it("is completed by the vectors here where the service caps its answers", async () => {
+    const { store, recall } = await open();
+    await store("automobile garden", { projectId: "ours" });
+    for (let i = 0; i < 60; i++) await store(`car word${i}`, { projectId: "other" });
+    stub.instead = (route) =>
+      route === "search"
+        ? { results: Array.from({ length: 20 }, (_, i) => ({ id: `mem:${i + 2}`, score: 0.9 })) }
+        : undefined;
+    const { texts, degraded } = await recall("car", { projectId: "ours" });
+    expect(texts).toEqual(["automobile garden"]);
+    expect(degraded).toBeNull();
+  });
+
+  it("finds by its meaning what the service does not have yet", async () => {
+    const { store, recall } = await open();
+    await store("tulips need water");
+    stub.statusOf.index = 503;
+    await store("my automobile is green");
+    expect((await recall("car")).texts).toEqual(["my automobile is green"]);
   });
 
   it("gives an agent only its own rows, whatever the service answers", async () => {

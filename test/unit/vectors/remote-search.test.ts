@@ -71,6 +71,13 @@ describe("a search at the vector service", () => {
     expect(asked).toHaveLength(3);
   });
 
+  it("says that it is short when the service gave less than there is", async () => {
+    const { remote, query } = service(500, { agentRows: 900, scopeRows: 40, visible: () => new Set([50]) });
+    expect(await searchRemotely(query, remote, 1000)).toMatchObject({ isShort: true, failure: null });
+    const { remote: all, query: small } = service(25, { scopeRows: 1, visible: () => new Set([50]) });
+    expect(await searchRemotely(small, all, 1000)).toMatchObject({ isShort: false });
+  });
+
   it("is bounded against a service that never ends", async () => {
     const { remote, query, asked } = service(1_000_000, { visible: () => new Set() });
     expect((await searchRemotely(query, remote, 60_000)).hits).toEqual([]);

@@ -4,7 +4,7 @@ import type { ReadScope, SourceFilter } from "../../domain/scope.js";
 import { describeError } from "../../errors.js";
 import type { RemoteResult } from "../../vectors/remote-search.js";
 import type { RecallParts, RecallRequest } from "../recall-parts.js";
-import { retrieveByVector, type VectorLists } from "./vector.js";
+import { retrieveByVector, type VectorHit, type VectorLists } from "./vector.js";
 
 /** Why a search by meaning was less than whole. */
 export interface Degraded {
@@ -62,7 +62,10 @@ export async function searchByMeaning(query: MeaningQuery, parts: RecallParts): 
     : searchAtService(query, agentId, remote, parts);
 }
 
-/** The service ranks all that the agent has: window, reach and the far list are of the index here. */
+/**
+ * The service ranks all that the agent has: window, reach and the far list are of the index here. Where it fails
+ * or gives too little, the vectors kept here complete the list.
+ */
 async function searchAtService(
   query: MeaningQuery,
   agentId: string,
@@ -78,14 +81,28 @@ async function searchAtService(
     remote.storesVectors ? parts.embedder.embedQuery(request.query).catch(() => null) : null,
   ]);
   const hits = found.hits.map((hit) => ({ ...hit, block: 0 }));
-  if (found.failure === null) return { vectors: { near: hits, far: [] }, queryVector, degraded: null };
+  const isWhole = found.failure === null && !(found.isShort && remote.storesVectors);
+  if (isWhole) return { vectors: { near: hits, far: [] }, queryVector, degraded: null };
   const here = await searchHere(query, parts);
-  const isFound = here.degraded === null && here.vectors.near.length > 0;
+  const near = best([...hits, ...here.vectors.near], depth);
+  const vectors: VectorLists = { near, far: found.failure === null ? [] : here.vectors.far };
+  if (found.failure === null) return { vectors, queryVector: here.queryVector, degraded: null };
+  const isFound = here.degraded === null && near.length > 0;
   return {
-    vectors: isFound ? here.vectors : { near: hits, far: [] },
+    vectors,
     queryVector: here.queryVector,
     degraded: { what: isFound ? "local_vectors" : "words_only", reason: found.failure },
   };
+}
+
+/** Each record by its better cosine, best first; equal ones: the larger key, which is the newer record. */
+function best(hits: readonly VectorHit[], limit: number): VectorHit[] {
+  const byKey = new Map<number, VectorHit>();
+  for (const hit of hits) {
+    const known = byKey.get(hit.key);
+    if (known === undefined || hit.cosine > known.cosine) byKey.set(hit.key, hit);
+  }
+  return [...byKey.values()].sort((a, b) => b.cosine - a.cosine || b.key - a.key).slice(0, limit);
 }
 
 async function searchHere(
