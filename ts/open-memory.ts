@@ -1,6 +1,7 @@
 // Builds the parts and wires them: settings -> native core, embedder, store, vector search -> service.
 
 import { type Config, readConfig } from "./config.js";
+import { capabilitiesOf } from "./embedding/capabilities.js";
 import { identityKey } from "./embedding/embedder.js";
 import { openEmbedder } from "./embedding/open-embedder.js";
 import { ReopeningEmbedder } from "./embedding/reopening.js";
@@ -57,10 +58,11 @@ export function openService(
   });
   if (notice !== null) log("warn", notice);
   const store = Store.open(config.database, { readOnly });
-  const embedder = new ReopeningEmbedder(
-    () => openEmbedder(config.embedding, { core, clock }),
-    () => clock.now(),
-  );
+  const embedder = new ReopeningEmbedder({
+    open: () => openEmbedder(config.embedding, { core, clock }),
+    capabilities: capabilitiesOf(config.embedding),
+    now: () => clock.now(),
+  });
   const searches = vectorSearches(config, core, store, embedder);
   const calibrations = new CalibrationStore(store.settings, () => {
     const identity = embedder.state().status === "off" ? null : embedder.identity();

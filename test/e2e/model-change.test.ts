@@ -162,6 +162,18 @@ describe("another model", () => {
   });
 });
 
+describe("another model that no answer names", () => {
+  it("of the same width is noticed by the server's fingerprint", async () => {
+    stub.namesModel = false;
+    const path = await filled(30);
+    stub.model = "other";
+    const server = await startServer({ databasePath: path, env: settings() });
+    await vi.waitFor(() => expect(Object.values(vectors(path))).toEqual([whole(30), whole(30)]), LONG);
+    expect(sum(askedFor(30))).toBe(30);
+    expect(await meansCar(server)).toBe(5);
+  });
+});
+
 describe("doctor", () => {
   it("says how far it is", async () => {
     const path = await filled(5);

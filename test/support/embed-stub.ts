@@ -55,7 +55,7 @@ function direction(word: string): number[] {
   return values;
 }
 
-type Route = "embed" | "index" | "search" | "remove" | "purge";
+type Route = "capabilities" | "embed" | "index" | "search" | "remove" | "purge";
 
 interface StubRequest {
   readonly route: Route;
@@ -85,12 +85,14 @@ export interface EmbedStub {
   /** holds answers back for so long, ms */
   delayMs: number;
   model: string;
+  /** whether `/embed` says the model's name; `/capabilities` has its fingerprint anyway */
+  namesModel: boolean;
   /** up to 256 */
   dimension: number;
   close(): Promise<void>;
 }
 
-const ROUTES: readonly string[] = ["embed", "index", "search", "remove", "purge"];
+const ROUTES: readonly string[] = ["capabilities", "embed", "index", "search", "remove", "purge"];
 
 /** `port` 0 takes a free one. */
 export async function startEmbedStub(port = 0): Promise<EmbedStub> {
@@ -100,7 +102,7 @@ export async function startEmbedStub(port = 0): Promise<EmbedStub> {
     request.on("end", () => {
       const route = (request.url ?? "").split("?")[0]?.slice(1) as Route;
       const text = Buffer.concat(chunks).toString("utf8");
-      const body = JSON.parse(text);
+      const body = text === "" ? {} : JSON.parse(text);
       stub.requests.push({ route, body, authorization: request.headers.authorization });
       const isRefused = stub.refuses !== null && text.includes(stub.refuses);
       const wanted = isRefused ? 422 : (stub.statusOf[route] ?? stub.status);
@@ -119,8 +121,10 @@ export async function startEmbedStub(port = 0): Promise<EmbedStub> {
     const vector = (text: string): number[] => stubVector(text, stub.model, stub.dimension);
     if (route === "embed") {
       stub.asked.push(...body.texts);
-      return { embeddings: body.texts.map(vector), model: stub.model };
+      const embeddings = body.texts.map(vector);
+      return stub.namesModel ? { embeddings, model: stub.model } : { embeddings };
     }
+    if (route === "capabilities") return { fingerprint: `1:${stub.model}` };
     const texts = stub.namespaces.get(body.namespace) ?? new Map<string, string>();
     stub.namespaces.set(body.namespace, texts);
     if (route === "index") for (const { id, text } of body.items) texts.set(id, text);
@@ -150,6 +154,7 @@ export async function startEmbedStub(port = 0): Promise<EmbedStub> {
     instead: () => undefined,
     delayMs: 0,
     model: MODEL,
+    namesModel: true,
     dimension: DIMENSION,
     close: () =>
       new Promise((resolve) => {

@@ -34,7 +34,7 @@ export function parseEndpoint(url: string): Endpoint | null {
 }
 
 /**
- * The parsed JSON answer. Throws `EmbeddingError`: `unreachable` for network errors, a timeout or a server that
+ * The parsed JSON answer; without a body it is a GET. Throws `EmbeddingError`: `unreachable` for network errors, a timeout or a server that
  * is down or busy, `misconfigured` for other statuses, oversized answers and answers that are not JSON.
  */
 export async function postJson(
@@ -53,9 +53,9 @@ export async function postJson(
   if (options.signal.aborted) giveUp();
   try {
     const response = await fetch(endpoint.address, {
-      method: "POST",
+      method: body === undefined ? "GET" : "POST",
       headers: endpoint.headers,
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: abort.signal,
       // A redirect could carry stored text to another host.
       redirect: "manual",

@@ -5,8 +5,10 @@ import { ReopeningEmbedder } from "../../../ts/embedding/reopening.js";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+const NAME = { query: "", document: "" };
+
 /** Embedders that answer as the model that the "server" had first for them, and fail for another. */
-function server() {
+function server({ isNameless = false } = {}) {
   const state = { model: "a", opened: 0, closed: 0, now: 0, hold: Promise.resolve() as Promise<unknown> };
   const open = (): Embedder => {
     state.opened++;
@@ -15,14 +17,14 @@ function server() {
       const { model } = state;
       await state.hold;
       own ??= model;
-      if (own !== model) throw new EmbeddingError("model_changed", "another model");
+      if (own !== model && !isNameless) throw new EmbeddingError("model_changed", "another model");
       return Float32Array.of(1);
     };
     return {
       identity: () =>
         own === null
           ? null
-          : { provider: "http", model: own, dimension: 1, prefixes: { query: "", document: "" } },
+          : { provider: "http", model: isNameless ? "" : own, dimension: 1, prefixes: NAME },
       card: { fusionWeight: 1, centre: null, unrelatedCosine: null, languages: null },
       embedQuery: embed,
       embedDocuments: async (texts) => Promise.all(texts.map(embed)),
@@ -30,7 +32,22 @@ function server() {
       close: () => void state.closed++,
     };
   };
-  return { state, embedder: new ReopeningEmbedder(open, () => state.now) };
+  const asked: number[] = [];
+  const names = {
+    answer: async (): Promise<string | null> => `name-${state.model}`,
+  };
+  const capabilities = {
+    modelName: async ({ timeoutMs }: { timeoutMs: number }) => {
+      asked.push(timeoutMs);
+      return names.answer();
+    },
+  };
+  return {
+    state,
+    asked,
+    names,
+    embedder: new ReopeningEmbedder({ open, capabilities, now: () => state.now }),
+  };
 }
 
 describe("a server that changes its model", () => {
@@ -95,5 +112,64 @@ describe("a server that changes its model", () => {
     await expect(failing).rejects.toThrow();
     await turn();
     expect(state.opened).toBe(1);
+  });
+});
+
+describe("a server whose answers name no model", () => {
+  const down = (): Promise<never> => Promise.reject(new EmbeddingError("unreachable", "gone"));
+
+  it("is known by its fingerprint, and has no identity before", async () => {
+    const { embedder, names } = server({ isNameless: true });
+    names.answer = down;
+    await expect(embedder.embedQuery("x")).rejects.toThrow("gone");
+    expect(embedder.identity()).toBeNull();
+    names.answer = async () => "name-a";
+    await embedder.embedQuery("x");
+    expect(embedder.identity()?.model).toBe("name-a");
+  });
+
+  it("keeps an empty name where it has no fingerprint", async () => {
+    const { embedder, names, asked } = server({ isNameless: true });
+    names.answer = async () => null;
+    await embedder.embedDocuments(["x"]);
+    await embedder.embedDocuments(["x"]);
+    expect(embedder.identity()?.model).toBe("");
+    expect(asked).toHaveLength(1);
+  });
+
+  it("is asked again before vectors are kept, and after a failure", async () => {
+    const { state, embedder, asked } = server({ isNameless: true });
+    await embedder.embedDocuments(["x"]);
+    state.now = 29_000;
+    await embedder.embedDocuments(["x"]);
+    expect(asked).toHaveLength(1);
+    state.now = 31_000;
+    await embedder.embedQuery("x");
+    expect(asked).toHaveLength(1);
+    await embedder.embedDocuments(["x"]);
+    expect(asked).toHaveLength(2);
+    state.hold = down();
+    await expect(embedder.embedQuery("x")).rejects.toThrow("gone");
+    state.hold = Promise.resolve();
+    await embedder.embedQuery("x");
+    expect(asked).toHaveLength(3);
+  });
+
+  it("hands out no vector of another model of the same width", async () => {
+    const { state, embedder } = server({ isNameless: true });
+    await embedder.embedDocuments(["x"]);
+    state.model = "b";
+    state.now = 31_000;
+    await expect(embedder.embedDocuments(["x"])).rejects.toMatchObject({ reason: "model_changed" });
+    await turn();
+    expect(embedder.identity()).toBeNull();
+    await embedder.embedDocuments(["x"]);
+    expect(embedder.identity()?.model).toBe("name-b");
+  });
+
+  it("is not asked where the answers have a name", async () => {
+    const { embedder, asked } = server();
+    await embedder.embedDocuments(["x"]);
+    expect(asked).toEqual([]);
   });
 });
