@@ -19,6 +19,8 @@ export interface RemoteWrites {
 export interface RemotePushParts {
   readonly service: RemoteWrites;
   readonly rows: RemoteRows;
+  /** label of the model behind the service; null while it is not known */
+  readonly model: () => string | null;
   /** Takes or keeps the right to work for `ms`; false when another process has it. */
   readonly lease: (ms: number) => boolean;
   readonly release: () => void;
@@ -41,6 +43,8 @@ export class RemotePush {
   #chunk = CHUNK;
   /** agents whose rows the service lost, as far as this process has noticed */
   readonly #lost = new Set<string>();
+  /** the model that this process has seen behind the service */
+  #model: string | null = null;
   #running: Promise<RemotePushEnd> | undefined;
   #isClosed = false;
 
@@ -100,6 +104,7 @@ export class RemotePush {
 
   async #run(): Promise<RemotePushEnd> {
     const { rows } = this.#parts;
+    this.#followModel();
     for (;;) {
       if (!this.#mayWork()) return this.#isClosed ? "stopped" : "busy";
       const stale = rows.stale(null, CHUNK);
@@ -112,6 +117,21 @@ export class RemotePush {
       if (end !== "done") return end;
     }
     return "done";
+  }
+
+  /**
+   * A service that embeds with another model still holds vectors of the one before. Compared when this process
+   * sees a model for the first time: one that has not noticed a change yet must not undo what others pushed.
+   */
+  #followModel(): void {
+    const { rows } = this.#parts;
+    const model = this.#parts.model();
+    if (model === null || model === this.#model) return;
+    this.#model = model;
+    const known = rows.model();
+    if (known === model) return;
+    if (known !== null) rows.unconfirm(null);
+    rows.setModel(model);
   }
 
   async #pushKind(kind: RecordKind): Promise<RemotePushEnd> {

@@ -116,6 +116,7 @@ export class MaintenanceService {
   /** records without a vector, as far as this process knows */
   #missing = 0;
   #flush: () => void = () => {};
+  #whole: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -137,6 +138,11 @@ export class MaintenanceService {
   /** Called before rows are read for an export or a merge: what is still in memory belongs to them. */
   beforeExport(flush: () => void): void {
     this.#flush = flush;
+  }
+
+  /** Called when the last missing vector was made, by whichever process. */
+  afterFill(whole: () => void): void {
+    this.#whole = whole;
   }
 
   /** Looks at the store, and mends it where asked. Throws for names of checks that do not exist. */
@@ -254,6 +260,7 @@ export class MaintenanceService {
 
   /** Fills in missing vectors now; for the command line, which shows how far it is. */
   async fillVectors(progress: Progress = () => {}): Promise<BackfillOutcome> {
+    const before = this.#missing;
     const outcome = await this.#parts.backfill.run(Number.POSITIVE_INFINITY, (done, total) => {
       this.#missing = total - done;
       progress(done, total);
@@ -264,6 +271,7 @@ export class MaintenanceService {
       const { memories, episodes } = this.#parts.backfill.pending();
       this.#missing = memories + episodes;
     }
+    if (this.#missing === 0 && before + outcome.embedded > 0) this.#whole();
     return outcome;
   }
 

@@ -82,6 +82,9 @@ export class MemoryService {
     this.maintenance = parts.maintenance;
     this.ambient = new AmbientService(parts);
     this.maintenance.beforeExport(() => this.ambient.uses.flush());
+    this.maintenance.afterFill(() => {
+      if (this.config.calibration.automatic) this.#calibration.start();
+    });
     this.#advisories = new Advisories(parts.config.maintenance.advisory);
     this.#parts = parts;
   }
@@ -319,7 +322,9 @@ export class MemoryService {
   async maintain(): Promise<void> {
     const { automatic, atEveryStart } = this.config.calibration;
     await this.maintenance.runOnce();
-    if (automatic || atEveryStart) await this.calibration.calibrateDue({ all: atEveryStart });
+    // With vectors of some records only it would learn from those; it follows when the last one is made.
+    const isWhole = this.maintenance.missing === 0;
+    if ((automatic && isWhole) || atEveryStart) await this.calibration.calibrateDue({ all: atEveryStart });
   }
 
   /** Waits for background work and closes the files. */

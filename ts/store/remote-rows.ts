@@ -4,6 +4,7 @@
 import type { RecordKind } from "../domain/record.js";
 import type { Database } from "./database.js";
 import { contentHash } from "./memories.js";
+import type { Settings } from "./settings.js";
 
 /** A record as a service is to hold it. */
 export interface RemoteItem {
@@ -32,11 +33,13 @@ const STALE = `h.service = ?
 
 export class RemoteRows {
   readonly #db: Database;
+  readonly #settings: Settings;
   readonly #service: string;
 
   /** @param service name under which the service's rows are kept */
-  constructor(db: Database, service: string) {
+  constructor(db: Database, settings: Settings, service: string) {
     this.#db = db;
+    this.#settings = settings;
     this.#service = service;
   }
 
@@ -132,6 +135,15 @@ export class RemoteRows {
       agentId,
     );
     return Number(rows) === 0;
+  }
+
+  /** Label of the model that the service's vectors are of; null before anybody knew. */
+  model(): string | null {
+    return this.#settings.get(`remote_model:${this.#service}`);
+  }
+
+  setModel(model: string): void {
+    this.#settings.put(`remote_model:${this.#service}`, model);
   }
 
   /** Forgets what the service holds no longer. */

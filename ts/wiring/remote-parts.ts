@@ -3,6 +3,7 @@
 import type { Config } from "../config.js";
 import { type RecordKind, recordKey, recordOfKey } from "../domain/record.js";
 import type { ReadScope, SourceFilter } from "../domain/scope.js";
+import { type Embedder, identityKey } from "../embedding/embedder.js";
 import { RemoteIndex } from "../embedding/remote-index.js";
 import { RemotePush } from "../maintenance/remote-push.js";
 import type { RemoteVectors } from "../recall/retrievers/meaning.js";
@@ -18,7 +19,12 @@ export interface RemoteParts {
   readonly failure: () => string | null;
 }
 
-export function remoteParts(config: Config, clock: { now(): number }, store: Store): RemoteParts | null {
+export function remoteParts(
+  config: Config,
+  clock: { now(): number },
+  store: Store,
+  embedder: Pick<Embedder, "identity">,
+): RemoteParts | null {
   const { mode, storesVectors, searchTimeoutMs, indexTimeoutMs } = config.remote;
   if (mode === "local") return null;
   const service = new RemoteIndex({
@@ -29,7 +35,11 @@ export function remoteParts(config: Config, clock: { now(): number }, store: Sto
   const lease = new Lease(store.database, store.settings, "remote", () => clock.now());
   const push = new RemotePush({
     service,
-    rows: new RemoteRows(store.database, service.name),
+    rows: new RemoteRows(store.database, store.settings, service.name),
+    model: () => {
+      const identity = embedder.identity();
+      return identity === null ? null : identityKey(identity);
+    },
     lease: (ms) => lease.take(ms),
     release: () => lease.release(),
     maxRetries: config.maintenance.maxRetries,

@@ -164,6 +164,22 @@ describe("what the service missed", () => {
     expect(service.maintenance.queueStatus().pending).toBe(2);
   });
 
+  it("is everything when the service embeds with another model", async () => {
+    const { service, store, path } = await open();
+    await store("my automobile is green");
+    await store("tulips need water");
+    await service.maintain();
+    await service.close();
+    stub.model = "other";
+    stub.requests.length = 0;
+    const { service: next } = await open({}, { path });
+    await next.maintain();
+    await next.maintain();
+    const pushed = stub.requests.filter(({ route }) => route === "index").flatMap(({ body }) => body.items);
+    expect(pushed.map(({ id }) => id).sort()).toEqual(["mem:1", "mem:2"]);
+    expect(next.maintenance.queueStatus().pending).toBe(0);
+  });
+
   it("is found out when the service has lost everything", async () => {
     const { service, store, recall } = await open();
     await store("my automobile is green");
