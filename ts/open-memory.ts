@@ -44,11 +44,11 @@ export async function openMemory(options: OpenMemoryOptions = {}): Promise<Memor
   return openService(config, options.clock ?? { now: () => Date.now() });
 }
 
-/** The same from settings that are read already. */
+/** The same from settings that are read already. `isShared`: many clients use this process. */
 export function openService(
   config: Config,
   clock: { now(): number },
-  { readOnly = false } = {},
+  { readOnly = false, isShared = false } = {},
 ): MemoryService {
   setLogLevel(config.logLevel);
   for (const warning of config.warnings) log("warn", warning);
@@ -82,6 +82,7 @@ export function openService(
     calibration: new CalibrationService(calibrationParts(wiring)),
     maintenance: new MaintenanceService(maintenanceParts({ ...wiring, nativeNotice: notice })),
     vectorSearch: () => searches.open(),
+    isShared,
     close: async () => {
       await searches.close();
       store.close();

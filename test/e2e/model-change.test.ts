@@ -2,6 +2,7 @@
 // server runs.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { verifies } from "../contract/verifies.js";
 import { serverEnvironment, startServer, type TestServer } from "../support/client.js";
 import { type EmbedStub, startEmbedStub } from "../support/embed-stub.js";
 import { openTestMemory } from "../support/memory.js";
@@ -67,57 +68,68 @@ async function meansCar(server: TestServer): Promise<number> {
 }
 
 describe("another model", () => {
-  it("is followed there and back: nothing is embedded twice, nothing is lost on the way", async () => {
-    const path = await filled(100);
-    stub.model = "other";
-    const there = await startServer({ databasePath: path, env: settings() });
-    // Lexical recall goes on, whatever the vectors are.
-    const early = await there.call("recall", { agent_id: A, query: "word42" });
-    expect(early["messages"].at(-1).content).toBe(textOf(42));
-    await vi.waitFor(() => expect(vectors(path)).toEqual({ stub: whole(100), other: whole(100) }), LONG);
-    expect(sum(askedFor(100))).toBe(100);
-    expect(await meansCar(there)).toBe(5);
-    await there.close();
-    stub.model = "stub";
-    stub.asked.length = 0;
-    const back = await startServer({ databasePath: path, env: settings() });
-    await back.call("store", { agent_id: A, content: textOf(100) });
-    expect(await meansCar(back)).toBe(5);
-    await vi.waitFor(async () => expect((await back.call("get_queue_status", {}))["pending"]).toBe(0), LONG);
-    expect(sum(askedFor(101))).toBe(1);
-    expect(vectors(path)).toEqual({ stub: whole(101), other: whole(100) });
-  });
+  verifies(
+    "meaning.model-change",
+    "is followed there and back: nothing is embedded twice, nothing is lost on the way",
+    async () => {
+      const path = await filled(100);
+      stub.model = "other";
+      const there = await startServer({ databasePath: path, env: settings() });
+      // Lexical recall goes on, whatever the vectors are.
+      const early = await there.call("recall", { agent_id: A, query: "word42" });
+      expect(early["messages"].at(-1).content).toBe(textOf(42));
+      await vi.waitFor(() => expect(vectors(path)).toEqual({ stub: whole(100), other: whole(100) }), LONG);
+      expect(sum(askedFor(100))).toBe(100);
+      expect(await meansCar(there)).toBe(5);
+      await there.close();
+      stub.model = "stub";
+      stub.asked.length = 0;
+      const back = await startServer({ databasePath: path, env: settings() });
+      await back.call("store", { agent_id: A, content: textOf(100) });
+      expect(await meansCar(back)).toBe(5);
+      await vi.waitFor(
+        async () => expect((await back.call("get_queue_status", {}))["pending"]).toBe(0),
+        LONG,
+      );
+      expect(sum(askedFor(101))).toBe(1);
+      expect(vectors(path)).toEqual({ stub: whole(101), other: whole(100) });
+    },
+  );
 
-  it("is followed through a kill: what was done stays, the rest is done by the next process", async () => {
-    const rows = 400;
-    const path = await filled(rows);
-    stub.model = "other";
-    stub.delayMs = 150;
-    const first = startRaw({ env: serverEnvironment(path, settings()) });
-    await first.initialize();
-    await vi.waitFor(() => expect(vectors(path)["other"]?.records ?? 0).toBeGreaterThan(100), LONG);
-    first.child.kill("SIGKILL");
-    await first.exit;
-    const half = vectors(path);
-    expect(half["stub"]).toEqual(whole(rows));
-    expect(half["other"]?.records).toBeLessThan(rows);
-    stub.delayMs = 0;
-    const next = await startServer({ databasePath: path, env: settings() });
-    await next.call("recall", { agent_id: A, query: "car" });
-    const health = await next.call("check_health", { agent_id: "", checks: ["null_embedding"] });
-    // Between the recall and this call the rest may be done already.
-    for (const issue of health["issues"])
-      expect(issue).toMatchObject({
-        total: rows,
-        hint: expect.stringMatching(/^\d+ of 400 memories embedded/),
-      });
-    await vi.waitFor(() => expect(vectors(path)).toEqual({ stub: whole(rows), other: whole(rows) }), LONG);
-    // One step of 64 may have been embedded and not written.
-    expect(sum(askedFor(rows))).toBeLessThanOrEqual(rows + 64);
-    expect(await meansCar(next)).toBe(5);
-  });
+  verifies(
+    "meaning.model-change",
+    "is followed through a kill: what was done stays, the rest is done by the next process",
+    async () => {
+      const rows = 400;
+      const path = await filled(rows);
+      stub.model = "other";
+      stub.delayMs = 150;
+      const first = startRaw({ env: serverEnvironment(path, settings()) });
+      await first.initialize();
+      await vi.waitFor(() => expect(vectors(path)["other"]?.records ?? 0).toBeGreaterThan(100), LONG);
+      first.child.kill("SIGKILL");
+      await first.exit;
+      const half = vectors(path);
+      expect(half["stub"]).toEqual(whole(rows));
+      expect(half["other"]?.records).toBeLessThan(rows);
+      stub.delayMs = 0;
+      const next = await startServer({ databasePath: path, env: settings() });
+      await next.call("recall", { agent_id: A, query: "car" });
+      const health = await next.call("check_health", { agent_id: "", checks: ["null_embedding"] });
+      // Between the recall and this call the rest may be done already.
+      for (const issue of health["issues"])
+        expect(issue).toMatchObject({
+          total: rows,
+          hint: expect.stringMatching(/^\d+ of 400 memories embedded/),
+        });
+      await vi.waitFor(() => expect(vectors(path)).toEqual({ stub: whole(rows), other: whole(rows) }), LONG);
+      // One step of 64 may have been embedded and not written.
+      expect(sum(askedFor(rows))).toBeLessThanOrEqual(rows + 64);
+      expect(await meansCar(next)).toBe(5);
+    },
+  );
 
-  it("is followed by one of eight servers for all of them", async () => {
+  verifies("meaning.model-change", "is followed by one of eight servers for all of them", async () => {
     const rows = 300;
     const path = await filled(rows);
     stub.model = "other";

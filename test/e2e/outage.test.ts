@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { verifies } from "../contract/verifies.js";
 import { type Answer, serverEnvironment, startServer, type TestServer } from "../support/client.js";
 import { type EmbedStub, startEmbedStub } from "../support/embed-stub.js";
 import { openTestMemory } from "../support/memory.js";
@@ -48,28 +49,32 @@ const pending = async (server: TestServer): Promise<number> =>
   (await server.call("get_queue_status", {}))["pending"];
 
 describe("an embedding server that is away", () => {
-  it("stops no write, is told of until all is well, and comes back by itself", async () => {
-    const port = await freePort();
-    const server = await startServer({ env: settings(port) });
-    for (const content of ["my automobile is green", "tulips need water"]) {
-      const stored = await server.call("store", { agent_id: A, content });
-      expect(stored).toMatchObject({ result: "stored", embedded: false });
-    }
-    const first = await ask(server, "green automobile");
-    expect(first["messages"].at(-1).content).toBe("my automobile is green");
-    expect(first["advisory"]).toMatchObject({ severity: "fault", runbook: expect.any(String) });
-    const second = await ask(server, "green automobile");
-    expect(second["advisory"]).toMatchObject({ degraded: true, severity: "fault" });
-    expect(second["advisory"]).not.toHaveProperty("runbook");
+  verifies(
+    "meaning.vectors-come-back",
+    "stops no write, is told of until all is well, and comes back by itself",
+    async () => {
+      const port = await freePort();
+      const server = await startServer({ env: settings(port) });
+      for (const content of ["my automobile is green", "tulips need water"]) {
+        const stored = await server.call("store", { agent_id: A, content });
+        expect(stored).toMatchObject({ result: "stored", embedded: false });
+      }
+      const first = await ask(server, "green automobile");
+      expect(first["messages"].at(-1).content).toBe("my automobile is green");
+      expect(first["advisory"]).toMatchObject({ severity: "fault", runbook: expect.any(String) });
+      const second = await ask(server, "green automobile");
+      expect(second["advisory"]).toMatchObject({ degraded: true, severity: "fault" });
+      expect(second["advisory"]).not.toHaveProperty("runbook");
 
-    const stub = await backend(port);
-    await vi.waitFor(async () => expect(await ask(server, "car")).not.toHaveProperty("advisory"), LONG);
-    expect((await ask(server, "car"))["messages"].at(-1).content).toBe("my automobile is green");
-    expect(await pending(server)).toBe(0);
-    expect(stub.asked.filter((text) => text === "tulips need water")).toHaveLength(1);
-    expect(server.stderr()).toContain("stored without a vector");
-    expect(server.stderr() + JSON.stringify([first, second])).not.toMatch(/s3cret|127\.0\.0\.1/);
-  });
+      const stub = await backend(port);
+      await vi.waitFor(async () => expect(await ask(server, "car")).not.toHaveProperty("advisory"), LONG);
+      expect((await ask(server, "car"))["messages"].at(-1).content).toBe("my automobile is green");
+      expect(await pending(server)).toBe(0);
+      expect(stub.asked.filter((text) => text === "tulips need water")).toHaveLength(1);
+      expect(server.stderr()).toContain("stored without a vector");
+      expect(server.stderr() + JSON.stringify([first, second])).not.toMatch(/s3cret|127\.0\.0\.1/);
+    },
+  );
 
   it("is told of as long as vectors are missing, also when it answers again", async () => {
     const port = await freePort();
@@ -88,35 +93,39 @@ describe("an embedding server that is away", () => {
     await vi.waitFor(async () => expect(await ask(server, "car")).not.toHaveProperty("advisory"), LONG);
   });
 
-  it("may die in the middle of an import: all rows are there, and their vectors come later", async () => {
-    const rows = 1500;
-    const port = await freePort();
-    const stub = await backend(port);
-    const folder = tempFolder();
-    const path = join(folder, "import.jsonl");
-    const lines = Array.from({ length: rows }, (_, i) =>
-      JSON.stringify({ _type: "memory", id: i + 1, agent_id: A, content: `automobile word${i}` }),
-    );
-    const header = JSON.stringify({ _type: "header", version: "cpersona-export/1.0" });
-    writeFileSync(path, `${[header, ...lines].join("\n")}\n`);
-    const server = await startServer({ env: settings(port) });
-    // A first vector tells its identity; the fill then runs while the rows come in.
-    await server.call("store", { agent_id: A, content: "before the import" });
-    stub.delayMs = 30;
-    const importing = server.call("import_memories", { input_path: path });
-    await vi.waitFor(() => expect(stub.asked.length).toBeGreaterThan(1), LONG);
-    await stub.close();
-    expect(await importing).toMatchObject({ ok: true, imported_memories: rows });
-    expect((await ask(server, "word1234"))["messages"].at(-1).content).toBe("automobile word1234");
-    expect(await pending(server)).toBeGreaterThan(0);
+  verifies(
+    "meaning.vectors-come-back",
+    "may die in the middle of an import: all rows are there, and their vectors come later",
+    async () => {
+      const rows = 1500;
+      const port = await freePort();
+      const stub = await backend(port);
+      const folder = tempFolder();
+      const path = join(folder, "import.jsonl");
+      const lines = Array.from({ length: rows }, (_, i) =>
+        JSON.stringify({ _type: "memory", id: i + 1, agent_id: A, content: `automobile word${i}` }),
+      );
+      const header = JSON.stringify({ _type: "header", version: "cpersona-export/1.0" });
+      writeFileSync(path, `${[header, ...lines].join("\n")}\n`);
+      const server = await startServer({ env: settings(port) });
+      // A first vector tells its identity; the fill then runs while the rows come in.
+      await server.call("store", { agent_id: A, content: "before the import" });
+      stub.delayMs = 30;
+      const importing = server.call("import_memories", { input_path: path });
+      await vi.waitFor(() => expect(stub.asked.length).toBeGreaterThan(1), LONG);
+      await stub.close();
+      expect(await importing).toMatchObject({ ok: true, imported_memories: rows });
+      expect((await ask(server, "word1234"))["messages"].at(-1).content).toBe("automobile word1234");
+      expect(await pending(server)).toBeGreaterThan(0);
 
-    await backend(port);
-    await vi.waitFor(async () => expect(await pending(server)).toBe(0), LONG);
-    expect(sql(server.databasePath, "SELECT count(DISTINCT record_key) AS n FROM embeddings")).toEqual([
-      { n: rows + 1 },
-    ]);
-    await vi.waitFor(async () => expect(await ask(server, "car")).not.toHaveProperty("advisory"), LONG);
-  });
+      await backend(port);
+      await vi.waitFor(async () => expect(await pending(server)).toBe(0), LONG);
+      expect(sql(server.databasePath, "SELECT count(DISTINCT record_key) AS n FROM embeddings")).toEqual([
+        { n: rows + 1 },
+      ]);
+      await vi.waitFor(async () => expect(await ask(server, "car")).not.toHaveProperty("advisory"), LONG);
+    },
+  );
 });
 
 describe("an import with vectors", () => {
@@ -155,42 +164,46 @@ describe("an import with vectors", () => {
 });
 
 describe("a vector service that is away", () => {
-  it("is told later what it missed, through a kill, by one of several processes", async () => {
-    const port = await freePort();
-    const stub = await backend(port);
-    const env = settings(port, { CPERSONA_VECTOR_SEARCH_MODE: "remote" });
-    const databasePath = join(tempFolder(), "memory.db");
-    stub.statusOf.index = 503;
-    const first = startRaw({ env: serverEnvironment(databasePath, env) });
-    await first.initialize();
-    const rows = 300;
-    for (let i = 0; i < rows; i++) {
-      const args = { agent_id: A, content: `automobile word${i}` };
-      first.send({ id: i + 1, method: "tools/call", params: { name: "store", arguments: args } });
-    }
-    await first.answer(rows);
-    await vi.waitFor(
-      () => expect(sql(databasePath, "SELECT count(*) AS n FROM memories")).toEqual([{ n: rows }]),
-      LONG,
-    );
-    first.child.kill("SIGKILL");
-    await first.exit;
-    expect(stub.namespaces.get(`cpersona:${A}`)?.size ?? 0).toBe(0);
+  verifies(
+    "meaning.vector-service-catches-up",
+    "is told later what it missed, through a kill, by one of several processes",
+    async () => {
+      const port = await freePort();
+      const stub = await backend(port);
+      const env = settings(port, { CPERSONA_VECTOR_SEARCH_MODE: "remote" });
+      const databasePath = join(tempFolder(), "memory.db");
+      stub.statusOf.index = 503;
+      const first = startRaw({ env: serverEnvironment(databasePath, env) });
+      await first.initialize();
+      const rows = 300;
+      for (let i = 0; i < rows; i++) {
+        const args = { agent_id: A, content: `automobile word${i}` };
+        first.send({ id: i + 1, method: "tools/call", params: { name: "store", arguments: args } });
+      }
+      await first.answer(rows);
+      await vi.waitFor(
+        () => expect(sql(databasePath, "SELECT count(*) AS n FROM memories")).toEqual([{ n: rows }]),
+        LONG,
+      );
+      first.child.kill("SIGKILL");
+      await first.exit;
+      expect(stub.namespaces.get(`cpersona:${A}`)?.size ?? 0).toBe(0);
 
-    stub.statusOf.index = 200;
-    stub.requests.length = 0;
-    const servers = await Promise.all([0, 1, 2].map(() => startServer({ databasePath, env })));
-    await vi.waitFor(() => expect(stub.namespaces.get(`cpersona:${A}`)?.size).toBe(rows), LONG);
-    const [server] = servers as [TestServer];
-    await vi.waitFor(async () => expect(await pending(server)).toBe(0), LONG);
-    const pushed = stub.requests
-      .filter(({ route }) => route === "index")
-      .flatMap(({ body }) => body.items as { id: string }[]);
-    expect(pushed.length).toBeLessThanOrEqual(rows + 128);
-    expect((await ask(server, "car"))["messages"].length).toBeGreaterThan(0);
+      stub.statusOf.index = 200;
+      stub.requests.length = 0;
+      const servers = await Promise.all([0, 1, 2].map(() => startServer({ databasePath, env })));
+      await vi.waitFor(() => expect(stub.namespaces.get(`cpersona:${A}`)?.size).toBe(rows), LONG);
+      const [server] = servers as [TestServer];
+      await vi.waitFor(async () => expect(await pending(server)).toBe(0), LONG);
+      const pushed = stub.requests
+        .filter(({ route }) => route === "index")
+        .flatMap(({ body }) => body.items as { id: string }[]);
+      expect(pushed.length).toBeLessThanOrEqual(rows + 128);
+      expect((await ask(server, "car"))["messages"].length).toBeGreaterThan(0);
 
-    await server.call("delete_agent_data", { agent_id: A });
-    await vi.waitFor(() => expect(stub.namespaces.has(`cpersona:${A}`)).toBe(false), LONG);
-    for (const one of servers) expect(one.stderr()).not.toMatch(/s3cret|127\.0\.0\.1/);
-  });
+      await server.call("delete_agent_data", { agent_id: A });
+      await vi.waitFor(() => expect(stub.namespaces.has(`cpersona:${A}`)).toBe(false), LONG);
+      for (const one of servers) expect(one.stderr()).not.toMatch(/s3cret|127\.0\.0\.1/);
+    },
+  );
 });

@@ -21,7 +21,7 @@ const SAME_MEANING: Readonly<Record<string, string>> = {
 const RUN = /[a-z0-9]+|[\u3040-\u30ff\u4e00-\u9fff]+/g;
 
 /** The unit vector of a text; every model has its own directions, and other models may have another width. */
-export function stubVector(text: string, model = MODEL, dimension = DIMENSION): number[] {
+function stubVector(text: string, model = MODEL, dimension = DIMENSION): number[] {
   const sum = new Array<number>(dimension).fill(0);
   const words = wordsOf(text);
   for (const word of words.length === 0 ? [`text ${text}`] : words) {

@@ -18,10 +18,13 @@ const MAX_SESSIONS = 256;
 
 export class Advisories {
   readonly #isOn: boolean;
+  readonly #isShared: boolean;
   readonly #told = new Set<string>();
 
-  constructor(isOn: boolean) {
+  /** @param isShared callers without a session key may be anybody, and get the long form each time */
+  constructor(isOn: boolean, isShared: boolean) {
     this.#isOn = isOn;
+    this.#isShared = isShared;
   }
 
   /** Null while nothing is wrong. `missing`: records that wait for a vector. */
@@ -34,10 +37,10 @@ export class Advisories {
     }
     if (!this.#isOn) return null;
     const session = (sessionKey ?? "").trim();
-    const isKnown = this.#told.has(session);
+    const scope = session === "" || session === "transport" ? "process" : "session";
+    const isKnown = this.#told.has(session) && !(scope === "process" && this.#isShared);
     this.#remember(session);
     const { evidence, runbook, ...rest } = about;
-    const scope = session === "" || session === "transport" ? "process" : "session";
     return { ...rest, details: isKnown ? null : { evidence, runbook }, scope };
   }
 

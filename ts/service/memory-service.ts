@@ -1,7 +1,6 @@
 // One method per capability: what MCP, HTTP, CLI and the library call. Whole rows go out, cuts for readers
 // are made in response/.
 
-import type { AmbientParts } from "../ambient/types.js";
 import type { Config } from "../config.js";
 import type { Episode, Memory } from "../domain/memory.js";
 import { type RecordId, recordKey } from "../domain/record.js";
@@ -9,17 +8,13 @@ import type { ReadScope } from "../domain/scope.js";
 import { storageStamp } from "../domain/time.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { invalidArgument, MemoryError } from "../errors.js";
-import type { RemotePush } from "../maintenance/remote-push.js";
 import type { RecordRow } from "../recall/candidate.js";
 import { recall } from "../recall/recall.js";
-import type { RecallParts } from "../recall/recall-parts.js";
 import { type ContextEntry, heldTexts, mergeByTime } from "../recall/with-context.js";
 import { archiveEpisode, type EpisodeOutcome, type EpisodeRequest } from "../remember/archive-episode.js";
 import { checkScope, cleanRequired } from "../remember/checks.js";
-import type { EmbedText } from "../remember/embed-text.js";
 import { type StoreOutcome, storeMemory } from "../remember/store-memory.js";
 import { notChangeable, type UpdateOutcome, updateMemory } from "../remember/update-memory.js";
-import type { Store } from "../store/store.js";
 import type { VectorSearch } from "../vectors/vector-search.js";
 import type { Caller } from "./access.js";
 import { Advisories } from "./advisories.js";
@@ -39,24 +34,7 @@ import type { MaintenanceService } from "./maintenance-service.js";
 import { PersistencePauses } from "./persistence.js";
 import { QuietMoment } from "./quiet-moment.js";
 import { agentScope, readScope, writeScope } from "./scopes.js";
-
-/** The parts that the service works with; `open-memory.ts` builds them. */
-export interface ServiceParts {
-  readonly config: Config;
-  readonly clock: { now(): number };
-  readonly store: Store;
-  readonly embedder: Embedder;
-  readonly embedText: EmbedText;
-  readonly recallParts: RecallParts;
-  readonly vectorsOf: AmbientParts["vectorsOf"];
-  readonly calibration: CalibrationService;
-  readonly maintenance: MaintenanceService;
-  /** tells the vector service of changes; null in mode local */
-  readonly remote: RemotePush | null;
-  /** the vector search of the embedder's identity, once it is known */
-  readonly vectorSearch: () => VectorSearch | null;
-  readonly close: () => Promise<void>;
-}
+import type { ServiceParts } from "./service-parts.js";
 
 const DEFAULT_LIMIT = 10;
 
@@ -85,7 +63,7 @@ export class MemoryService {
     this.maintenance.afterFill(() => {
       if (this.config.calibration.automatic) this.#calibration.start();
     });
-    this.#advisories = new Advisories(parts.config.maintenance.advisory);
+    this.#advisories = new Advisories(parts.config.maintenance.advisory, parts.isShared);
     this.#parts = parts;
   }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../../../ts/config.js";
+import { verifies } from "../../contract/verifies.js";
 import { startInProcess } from "../../support/client.js";
 import { type EmbedStub, startEmbedStub } from "../../support/embed-stub.js";
 import { openTestMemory, type TestMemoryOptions } from "../../support/memory.js";
@@ -56,7 +57,7 @@ describe("what is stored", () => {
     expect(routes()).not.toContain("purge");
   });
 
-  it("is purged with its agent, and nobody else's", async () => {
+  verifies("meaning.vector-service-purge", "is purged with its agent, and nobody else's", async () => {
     const { service, store } = await open();
     await store("mine");
     await store("theirs", { agentId: "agent-b" });
@@ -81,7 +82,7 @@ describe("what is stored", () => {
 });
 
 describe("what the service missed", () => {
-  it("is noticed and repeated, deletions too", async () => {
+  verifies("meaning.vector-service-catches-up", "is noticed and repeated, deletions too", async () => {
     const { service, store, recall } = await open();
     await store("kept and known");
     await store("deleted during the outage");
@@ -217,7 +218,7 @@ describe("a recall", () => {
     expect(degraded).toBeNull();
   });
 
-  it("fills its list from another project's rows on", async () => {
+  verifies("meaning.vector-service", "fills its list from another project's rows on", async () => {
     const { store, recall } = await open();
     for (let i = 0; i < 120; i++) await store(`car word${i}`, { projectId: "other" });
     for (let i = 0; i < 3; i++) await store(`automobile garden${i}`, { projectId: "ours" });
@@ -237,7 +238,7 @@ describe("a recall", () => {
     expect(texts).toEqual(["automobile garden"]);
   });
 
-  it("falls back on the vectors here, and says so", async () => {
+  verifies("meaning.vector-service", "falls back on the vectors here, and says so", async () => {
     const { store, recall } = await open();
     await store("my automobile is green");
     await store("tulips need water");
