@@ -68,7 +68,7 @@ export function openService(
     const identity = embedder.state().status === "off" ? null : embedder.identity();
     return identity === null ? null : identityKey(identity);
   });
-  const remote = readOnly ? null : remoteParts(config, clock, store, embedder);
+  const remote = remoteParts(config, clock, store, embedder);
   const wiring: Wiring = { config, clock, core, store, embedder, searches, calibrations, remote };
   return new MemoryService({
     config,

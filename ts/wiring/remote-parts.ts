@@ -47,7 +47,8 @@ export function remoteParts(
   const noticing: Pick<RemoteIndex, "search"> = {
     search: async (agentId, query, options) => {
       const hits = await service.search(agentId, query, options);
-      if (hits.length === 0 && options.minSimilarity <= -1) push.noticeLoss(agentId);
+      const isAll = options.minSimilarity <= -1 && !store.database.readOnly;
+      if (hits.length === 0 && isAll) push.noticeLoss(agentId);
       return hits;
     },
   };
