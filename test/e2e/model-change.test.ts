@@ -149,6 +149,30 @@ describe("another model", () => {
     for (const server of servers) expect(server.stderr()).toBe("");
   });
 
+  verifies("meaning.model-change", "is followed by eight servers that go on running", async () => {
+    const rows = 200;
+    const path = await filled(rows);
+    const servers = await Promise.all(
+      Array.from({ length: 8 }, () => startServer({ databasePath: path, env: settings() })),
+    );
+    for (const server of servers) expect(await meansCar(server)).toBe(5);
+    stub.model = "other";
+    stub.dimension = 64;
+    await Promise.all(
+      servers.map((server, i) => server.call("store", { agent_id: A, content: textOf(rows + i) })),
+    );
+    await vi.waitFor(() => expect(vectors(path)["other"]).toEqual(whole(rows + 8)), LONG);
+    for (const server of servers)
+      await vi.waitFor(async () => {
+        const answer = await server.call("recall", { agent_id: A, query: "car", limit: 5 });
+        expect(answer).not.toHaveProperty("advisory");
+        expect(answer["messages"]).toHaveLength(5);
+      }, LONG);
+    expect(vectors(path)["stub"]).toEqual(whole(rows));
+    // Each server's first text met the change and was embedded again, and one step may have been lost.
+    expect(sum(askedFor(rows + 8))).toBeLessThanOrEqual(rows + 16 + 64);
+  });
+
   it.each([
     ["of the same width", 256],
     ["of another width", 128],

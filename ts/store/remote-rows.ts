@@ -116,7 +116,7 @@ export class RemoteRows {
     return this.#db
       .sql(
         `SELECT h.record_key AS key, h.agent_id AS agent_id FROM remote_rows h WHERE ${STALE} ${of}
-         ORDER BY h.agent_id, h.record_key LIMIT ?`,
+         ORDER BY h.record_key LIMIT ?`,
       )
       .all(this.#service, ...(keys === null ? [] : [JSON.stringify(keys)]), limit)
       .map((row) => ({ key: Number(row["key"]), agentId: String(row["agent_id"]) }));

@@ -58,7 +58,7 @@ export async function searchByMeaning(query: MeaningQuery, parts: RecallParts): 
   const { remote } = parts;
   const { agentId } = query.request.scope;
   return remote === null || agentId === null
-    ? searchHere(query, parts)
+    ? searchHere(query, parts, parts.embedder.embedQuery(query.request.query))
     : searchAtService(query, agentId, remote, parts);
 }
 
@@ -74,16 +74,18 @@ async function searchAtService(
 ): Promise<MeaningSearch> {
   const { request, source, withEpisodes, depth } = query;
   const { scope } = request;
+  // Passages and confidence look at stored vectors, and so does the search here when the service fails.
+  const pending = remote.storesVectors ? parts.embedder.embedQuery(request.query) : null;
+  pending?.catch(() => {});
   const wanted = { agentId, query: request.query, limit: depth, floor: FLOOR, scope, source, withEpisodes };
-  const [found, queryVector] = await Promise.all([
-    remote.search(wanted),
-    // Passages and confidence look at stored vectors, and so does the search here when the service fails.
-    remote.storesVectors ? parts.embedder.embedQuery(request.query).catch(() => null) : null,
-  ]);
+  const found = await remote.search(wanted);
   const hits = found.hits.map((hit) => ({ ...hit, block: 0 }));
   const isWhole = found.failure === null && !(found.isShort && remote.storesVectors);
-  if (isWhole) return { vectors: { near: hits, far: [] }, queryVector, degraded: null };
-  const here = await searchHere(query, parts);
+  if (isWhole) {
+    const queryVector = (await pending?.catch(() => null)) ?? null;
+    return { vectors: { near: hits, far: [] }, queryVector, degraded: null };
+  }
+  const here = await searchHere(query, parts, pending ?? parts.embedder.embedQuery(request.query));
   const near = best([...hits, ...here.vectors.near], depth);
   const vectors: VectorLists = { near, far: found.failure === null ? [] : here.vectors.far };
   if (found.failure === null) return { vectors, queryVector: here.queryVector, degraded: null };
@@ -108,9 +110,10 @@ function best(hits: readonly VectorHit[], limit: number): VectorHit[] {
 async function searchHere(
   { request, source, depth }: MeaningQuery,
   parts: RecallParts,
+  pending: Promise<Float32Array | null>,
 ): Promise<MeaningSearch> {
   try {
-    const queryVector = await parts.embedder.embedQuery(request.query);
+    const queryVector = await pending;
     const search = parts.vectors();
     if (queryVector === null || search === null) return { ...NOTHING, degraded: null };
     const { scope } = request;
