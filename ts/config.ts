@@ -48,6 +48,11 @@ export interface EmbeddingConfig {
   readonly queryTimeoutMs: number;
   /** `CPERSONA_EMBEDDING_TIMEOUT_SECS`: longest wait when storing, default 30 s */
   readonly documentTimeoutMs: number;
+  /**
+   * `CPERSONA_EMBEDDING_WRITE_BUDGET_MS`: how long the blocks of a long record may keep a write waiting, default
+   * 250; one request is always made, what is left is embedded behind the write
+   */
+  readonly writeBudgetMs: number;
   /** `CPERSONA_EMBEDDING_CACHE_SIZE`: query vectors kept, default 256, 0 keeps none */
   readonly cacheSize: number;
   /** `CPERSONA_EMBEDDING_CACHE_TTL`: how long a query vector is kept, default 300 s */
@@ -222,6 +227,7 @@ function readEmbedding(read: SettingReader): EmbeddingConfig {
     model: read.text("CPERSONA_EMBEDDING_MODEL", "EMBEDDING_MODEL") ?? "",
     queryTimeoutMs: read.integer("CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS", { fallback: 2000, min: 1 }),
     documentTimeoutMs: read.integer("CPERSONA_EMBEDDING_TIMEOUT_SECS", { fallback: 30, min: 1 }) * 1000,
+    writeBudgetMs: read.integer("CPERSONA_EMBEDDING_WRITE_BUDGET_MS", { fallback: 250, min: 0 }),
     cacheSize: read.integer("CPERSONA_EMBEDDING_CACHE_SIZE", { fallback: 256, min: 0 }),
     cacheTtlMs: read.integer("CPERSONA_EMBEDDING_CACHE_TTL", { fallback: 300, min: 0 }) * 1000,
     staticTablePath: join(packageRoot(), "assets", "static-multilingual", "static.ste"),

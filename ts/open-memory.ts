@@ -8,7 +8,7 @@ import { ReopeningEmbedder } from "./embedding/reopening.js";
 import { log, setLogLevel } from "./log.js";
 import { CalibrationStore } from "./maintenance/calibration.js";
 import { openCore } from "./native/core.js";
-import { textEmbedder } from "./remember/embed-text.js";
+import { BlockEmbedder, isPartial } from "./remember/block-embedder.js";
 import { CalibrationService } from "./service/calibration-service.js";
 import { MaintenanceService } from "./service/maintenance-service.js";
 import { MemoryService } from "./service/memory-service.js";
@@ -17,6 +17,7 @@ import { Store } from "./store/store.js";
 import { storedVectors } from "./wiring/ambient-parts.js";
 import { calibrationParts } from "./wiring/calibration-parts.js";
 import { maintenanceParts } from "./wiring/maintenance-parts.js";
+import { questionDirections } from "./wiring/question-directions.js";
 import { recallParts, type Wiring } from "./wiring/recall-parts.js";
 import { remoteParts } from "./wiring/remote-parts.js";
 import { vectorSearches } from "./wiring/vector-searches.js";
@@ -68,19 +69,30 @@ export function openService(
     const identity = embedder.state().status === "off" ? null : embedder.identity();
     return identity === null ? null : identityKey(identity);
   });
+  const blocks = new BlockEmbedder(embedder);
+  const questions = questionDirections({ store, embedder });
   const remote = remoteParts(config, clock, store, embedder);
-  const wiring: Wiring = { config, clock, core, store, embedder, searches, calibrations, remote };
+  const wiring: Wiring = {
+    ...{ config, clock, core, store, embedder, searches, calibrations, questions, remote },
+  };
+  const maintenance = new MaintenanceService(maintenanceParts({ ...wiring, blocks, nativeNotice: notice }));
   return new MemoryService({
     config,
     clock,
     store,
     embedder,
-    embedText: config.remote.storesVectors ? textEmbedder(embedder) : async () => null,
+    // What the time of a write does not suffice for is embedded behind it.
+    embedText: async (text) => {
+      if (!config.remote.storesVectors) return null;
+      const embedding = await blocks.embedWithin(text, config.embedding.writeBudgetMs);
+      if (embedding !== null && isPartial(embedding)) maintenance.fillWaitingSoon();
+      return embedding;
+    },
     remote: remote?.push ?? null,
     recallParts: recallParts(wiring),
     vectorsOf: storedVectors(wiring),
     calibration: new CalibrationService(calibrationParts(wiring)),
-    maintenance: new MaintenanceService(maintenanceParts({ ...wiring, nativeNotice: notice })),
+    maintenance,
     vectorSearch: () => searches.open(),
     isShared,
     close: async () => {

@@ -149,6 +149,10 @@ export const REQUIREMENTS = {
       "a keyword hit is shown after calibration and with strict precision",
     "gate.unrelated-before-calibration":
       "an unrelated query gives nothing before calibration, however few rows there are",
+    "recall.form-of-questions":
+      "rows that are like a question only in being questions do not push out the row that answers it",
+    "store.blocks-behind-a-slow-embedder":
+      "a write waits a quarter of a second for the blocks of a long record; the others are embedded behind it",
     "contents.ranges": "get_contents gives a span or blocks of a row, in characters of its stored text",
     "contents.unresolved": "a range that cannot be given comes back in unresolved with its reason",
     "list.cursor": "lists go on behind next_cursor, without gaps and repeats, until it is absent",

@@ -20,16 +20,33 @@ const SAME_MEANING: Readonly<Record<string, string>> = {
 
 const RUN = /[a-z0-9]+|[\u3040-\u30ff\u4e00-\u9fff]+/g;
 
-/** The unit vector of a text; every model has its own directions, and other models may have another width. */
-function stubVector(text: string, model = MODEL, dimension = DIMENSION): number[] {
+/**
+ * The unit vector of a text. Every model has its own directions, and other models may have another width. With a
+ * `formShare` above 0 it also leans that much towards one direction that all questions share, or another that
+ * all statements share, as contextual models do.
+ */
+function stubVector(text: string, { model, dimension, formShare }: StubModel): number[] {
+  const words = wordVector(text, model, dimension);
+  if (formShare === 0) return words;
+  const form = normalised(direction(/[?？か]。?$/.test(text) ? "form: question" : "form: statement"));
+  return normalised(words.map((value, i) => (1 - formShare) * value + formShare * (form[i] as number)));
+}
+
+type StubModel = Pick<EmbedStub, "model" | "dimension" | "formShare">;
+
+function normalised(values: readonly number[]): number[] {
+  const norm = Math.hypot(...values);
+  return values.map((value) => value / norm);
+}
+
+function wordVector(text: string, model: string, dimension: number): number[] {
   const sum = new Array<number>(dimension).fill(0);
   const words = wordsOf(text);
   for (const word of words.length === 0 ? [`text ${text}`] : words) {
     const values = direction(model === MODEL ? word : `${model} ${word}`);
     for (let i = 0; i < dimension; i++) sum[i] = (sum[i] as number) + (values[i] as number);
   }
-  const norm = Math.hypot(...sum);
-  return sum.map((value) => value / norm);
+  return normalised(sum);
 }
 
 function wordsOf(text: string): string[] {
@@ -89,6 +106,8 @@ export interface EmbedStub {
   namesModel: boolean;
   /** up to 256 */
   dimension: number;
+  /** how much a vector says of a text's form instead of its words, 0 to 1 */
+  formShare: number;
   close(): Promise<void>;
 }
 
@@ -118,7 +137,7 @@ export async function startEmbedStub(port = 0): Promise<EmbedStub> {
 
   // biome-ignore lint/suspicious/noExplicitAny: foreign JSON to a test
   function work(route: Route, body: any): object {
-    const vector = (text: string): number[] => stubVector(text, stub.model, stub.dimension);
+    const vector = (text: string): number[] => stubVector(text, stub);
     if (route === "embed") {
       stub.asked.push(...body.texts);
       const embeddings = body.texts.map(vector);
@@ -156,6 +175,7 @@ export async function startEmbedStub(port = 0): Promise<EmbedStub> {
     model: MODEL,
     namesModel: true,
     dimension: DIMENSION,
+    formShare: 0,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

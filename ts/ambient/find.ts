@@ -117,9 +117,7 @@ function calibrationFor(
   const measured = parts.recall.levels(request.scope).unrelated;
   const own =
     measured ?? (card.unrelatedCosine === null || query === null ? null : sampled(query, request, parts));
-  const { fusionWeight, centre, languages } = card;
-  const used = own === null ? card : { fusionWeight, centre, languages, unrelatedCosine: own };
-  return (raw) => calibratedCosine(used, raw);
+  return (raw) => calibratedCosine(own === null ? card : { unrelatedCosine: own }, raw);
 }
 
 function sampled(query: Float32Array, request: AmbientRequest, parts: AmbientParts): number | null {

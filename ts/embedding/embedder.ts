@@ -20,6 +20,8 @@ export interface EmbedderCard {
   readonly centre: Float32Array | null;
   /** median cosine of unrelated texts; null when unknown */
   readonly unrelatedCosine: number | null;
+  /** whether a vector depends on the form of a text (question, statement) and not only on its words */
+  readonly isContextual: boolean;
   /** ISO 639-1 codes of the languages it is good at; null when unknown */
   readonly languages: readonly string[] | null;
 }

@@ -51,6 +51,7 @@ export class HttpEmbedder implements Embedder {
       fusionWeight: options.fusionWeight,
       centre: null,
       unrelatedCosine: null,
+      isContextual: true,
       languages: null,
     };
   }

@@ -6,7 +6,7 @@ import type { Embedder } from "./embedder.js";
 export function openNoEmbedder(): Embedder {
   return {
     identity: () => null,
-    card: { fusionWeight: 0, centre: null, unrelatedCosine: null, languages: [] },
+    card: { fusionWeight: 0, centre: null, unrelatedCosine: null, isContextual: false, languages: [] },
     embedQuery: async () => null,
     embedDocuments: async (texts) => texts.map(() => null),
     state: () => ({ status: "off" }),

@@ -42,6 +42,7 @@ export class StaticEmbedder implements Embedder {
         return centre();
       },
       unrelatedCosine: STATIC_UNRELATED_COSINE,
+      isContextual: false,
       languages: ["en", "ja"],
     };
   }

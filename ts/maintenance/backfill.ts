@@ -1,6 +1,8 @@
-// Vectors that are missing, made in small steps: after an import, a change of the embedder or a backend that
-// was away. One process of all that share the store does it at a time.
+// Vectors that are missing, made in small steps: of stretches that a write left behind, and of whole records after
+// an import, a change of the embedder or a backend that was away. One process of all that share the store does it
+// at a time; what a step made is kept, whatever happens to the process.
 
+import { blocksOf } from "../domain/blocks.js";
 import { type RecordKind, recordKey, recordOfKey } from "../domain/record.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { describeError } from "../errors.js";
@@ -14,12 +16,11 @@ export interface BackfillParts {
   readonly embedderCode: () => number | null;
   /** Throws when the backend fails. Null for a text that has nothing to embed. */
   readonly embedTexts: (texts: readonly string[]) => Promise<(NewEmbedding | null)[]>;
+  /** keys of records of which a stretch waits, ascending, behind `after` */
+  readonly waitingKeys: (embedder: number, after: number, limit: number) => number[];
   /** newest first, below `before` */
   readonly idsWithoutVector: (kind: RecordKind, embedder: number, before: number, limit: number) => number[];
-  readonly countWithoutVector: (
-    embedder: number,
-    agentId: string | null,
-  ) => { readonly memories: number; readonly episodes: number };
+  readonly countWithoutVector: (embedder: number, agentId: string | null) => PendingVectors;
   readonly texts: (keys: readonly number[]) => Map<number, string>;
   /** Writes the vectors of records whose text is still the one given; null marks one that has nothing to embed. */
   readonly putVectors: (
@@ -33,6 +34,15 @@ export interface BackfillParts {
   readonly maxRetries: number;
 }
 
+/** Records without a vector of the present embedder, and those that lack some of theirs. */
+export interface PendingVectors {
+  readonly memories: number;
+  readonly episodes: number;
+  readonly waiting: number;
+}
+
+const NOTHING_PENDING: PendingVectors = { memories: 0, episodes: 0, waiting: 0 };
+
 export interface BackfillOutcome {
   readonly embedded: number;
   /** texts that have nothing to embed for this model */
@@ -43,14 +53,21 @@ export interface BackfillOutcome {
   readonly end: "done" | "busy" | "stopped" | "off";
 }
 
-/** How far a run has come: newest first, memories before episodes. */
+type Stage = "waiting" | RecordKind;
+/** Records that can be found by some of their text go first: they are the newest. */
+const STAGES: readonly Stage[] = ["waiting", "mem", "ep"];
+
+/** How far a run has come. */
 interface Place {
-  kind: RecordKind;
-  before: number;
+  readonly stages: Stage[];
+  /** the last record looked at in the first of them: a key, or an id for whole records; null at its start */
+  last: number | null;
 }
 
-/** Texts of one request: servers refuse or time out on longer lists. */
-const STEP_TEXTS = 64;
+/** Records whose texts are read together. */
+const STEP_RECORDS = 64;
+/** Blocks whose vectors are written together: so much is made again after a kill. */
+const WRITE_BLOCKS = 64;
 const LEASE_MS = 15_000;
 
 export class Backfill {
@@ -58,49 +75,66 @@ export class Backfill {
   /** records that failed, with the number of attempts */
   readonly #attempts = new Map<number, number>();
   #running: Promise<BackfillOutcome> | undefined;
+  /** a run that starts when the present one ends */
+  #next: Promise<BackfillOutcome> | undefined;
   #isClosed = false;
 
   constructor(parts: BackfillParts) {
     this.#parts = parts;
   }
 
-  /** Records that wait for a vector of the present embedder. */
-  pending(agentId: string | null = null): { memories: number; episodes: number } {
+  /** Records that wait for vectors of the present embedder. */
+  pending(agentId: string | null = null): PendingVectors {
     const code = this.#parts.embedderCode();
-    return code === null ? { memories: 0, episodes: 0 } : this.#parts.countWithoutVector(code, agentId);
+    return code === null ? NOTHING_PENDING : this.#parts.countWithoutVector(code, agentId);
   }
 
   /** Fills at most `limit` records. Runs once at a time in this process. */
-  run(limit = Number.POSITIVE_INFINITY, progress: Progress = () => {}): Promise<BackfillOutcome> {
-    this.#running ??= this.#run(limit, progress).finally(() => {
+  run(limit = Number.POSITIVE_INFINITY, progress: Progress | null = null): Promise<BackfillOutcome> {
+    return this.#once(STAGES, limit, progress);
+  }
+
+  /**
+   * Only the stretches that writes left behind; does not read the whole store. Called during a run it comes after
+   * that, and takes up what was written meanwhile.
+   */
+  runWaiting(): Promise<BackfillOutcome> {
+    this.#next ??= (this.#running ?? Promise.resolve())
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.#once(["waiting"], Number.POSITIVE_INFINITY, null);
+      });
+    return this.#next;
+  }
+
+  #once(stages: readonly Stage[], limit: number, progress: Progress | null): Promise<BackfillOutcome> {
+    this.#running ??= this.#run(stages, limit, progress).finally(() => {
       this.#running = undefined;
     });
     return this.#running;
   }
 
-  async #run(limit: number, progress: Progress): Promise<BackfillOutcome> {
+  async #run(stages: readonly Stage[], limit: number, progress: Progress | null): Promise<BackfillOutcome> {
     const totals = { embedded: 0, blank: 0 };
     if (this.#parts.embedder.state().status === "off") return this.#outcome(totals, "off");
     if ((await this.#code()) === null) return this.#outcome(totals, "stopped");
-    const waiting = this.pending();
-    const total = Math.min(limit, waiting.memories + waiting.episodes);
+    // Counting reads the whole store: only for somebody who wants to know.
+    const { memories, episodes, waiting } = progress === null ? NOTHING_PENDING : this.pending();
+    const total = Math.min(limit, memories + episodes + waiting);
     try {
-      const place: Place = { kind: "mem", before: Number.MAX_SAFE_INTEGER };
+      const place: Place = { stages: [...stages], last: null };
       for (let done = 0; done < limit && !this.#isClosed; ) {
         if (!this.#parts.lease(LEASE_MS)) return this.#outcome(totals, "busy");
-        const step = await this.#step(place, Math.min(STEP_TEXTS, limit - done));
-        if (step === null) return this.#outcome(totals, "stopped");
-        if (step === "end") return this.#outcome(totals, "done");
-        totals.embedded += step.embedded;
-        totals.blank += step.blank;
-        done += step.size;
-        progress(Math.min(done, total), total);
-        await breathe();
+        if (place.stages.length === 0) return this.#outcome(totals, "done");
+        const size = await this.#step(place, Math.min(STEP_RECORDS, limit - done), totals);
+        if (size === null) return this.#outcome(totals, "stopped");
+        done += size;
+        progress?.(Math.min(done, total), total);
       }
       return this.#outcome(totals, "stopped");
     } finally {
       this.#parts.release();
-      if (totals.embedded > 0) this.#parts.changed();
     }
   }
 
@@ -116,40 +150,58 @@ export class Backfill {
     return this.#parts.embedderCode();
   }
 
-  /** Fills the next rows behind `place` and moves it. Null when the backend fails as a whole. */
+  /** Fills the next records behind `place` and moves it; how many they were. Null when the backend fails as a whole. */
   async #step(
     place: Place,
     size: number,
-  ): Promise<{ size: number; embedded: number; blank: number } | "end" | null> {
+    totals: { embedded: number; blank: number },
+  ): Promise<number | null> {
     const code = this.#parts.embedderCode();
     if (code === null) return null;
-    const ids = this.#parts.idsWithoutVector(place.kind, code, place.before, size);
-    const last = ids[ids.length - 1];
-    if (last === undefined) {
-      if (place.kind === "ep") return "end";
-      place.kind = "ep";
-      place.before = Number.MAX_SAFE_INTEGER;
-      return { size: 0, embedded: 0, blank: 0 };
+    const found = this.#keysAt(place, code, size);
+    if (found.length === 0) {
+      place.stages.shift();
+      place.last = null;
+      return 0;
     }
-    place.before = last;
-    const keys = ids.map((id) => recordKey(place.kind, id)).filter((key) => !this.#isGivenUp(key));
+    const keys = found.filter((key) => !this.#isGivenUp(key));
     const texts = this.#parts.texts(keys);
     const rows = keys.flatMap((key) => {
       const text = texts.get(key);
       return text === undefined ? [] : [{ key, text }];
     });
-    if (rows.length === 0) return { size: ids.length, embedded: 0, blank: 0 };
-    const filled = await this.#embed(rows);
+    let made = 0;
+    for (const group of groupsOf(rows)) {
+      if (this.#isClosed || !this.#parts.lease(LEASE_MS)) return null;
+      const filled = await this.#embed(group);
+      if (filled === null) return null;
+      made += filled.length;
+      this.#parts.putVectors(code, filled);
+      const embedded = filled.filter(({ embedding }) => embedding !== null).length;
+      totals.embedded += embedded;
+      totals.blank += filled.length - embedded;
+      if (embedded > 0) this.#parts.changed();
+      await breathe();
+    }
     // A backend that makes none of a whole step would be asked for every row of the store, one by one.
-    if (filled === null || filled.length === 0) return null;
-    this.#parts.putVectors(code, filled);
-    const embedded = filled.filter(({ embedding }) => embedding !== null).length;
-    return { size: ids.length, embedded, blank: filled.length - embedded };
+    return made === 0 && rows.length > 0 ? null : found.length;
+  }
+
+  #keysAt(place: Place, code: number, size: number): number[] {
+    const [stage] = place.stages as [Stage];
+    if (stage === "waiting") {
+      const keys = this.#parts.waitingKeys(code, place.last ?? -1, size);
+      place.last = keys.at(-1) ?? null;
+      return keys;
+    }
+    const ids = this.#parts.idsWithoutVector(stage, code, place.last ?? Number.MAX_SAFE_INTEGER, size);
+    place.last = ids.at(-1) ?? null;
+    return ids.map((id) => recordKey(stage, id));
   }
 
   /** Halves a batch that fails until the text at fault stands alone. */
   async #embed(
-    rows: readonly { readonly key: number; readonly text: string }[],
+    rows: readonly Row[],
   ): Promise<{ key: number; text: string; embedding: NewEmbedding | null }[] | null> {
     try {
       const embeddings = await this.#parts.embedTexts(rows.map(({ text }) => text));
@@ -184,4 +236,25 @@ export class Backfill {
     this.#isClosed = true;
     await this.#running?.catch(() => {});
   }
+}
+
+interface Row {
+  readonly key: number;
+  readonly text: string;
+}
+
+/** The rows in groups of about `WRITE_BLOCKS` blocks. */
+function groupsOf(rows: readonly Row[]): Row[][] {
+  const groups: Row[][] = [];
+  let blocks = WRITE_BLOCKS;
+  for (const row of rows) {
+    const more = blocksOf(row.text).length;
+    if (blocks + more > WRITE_BLOCKS) {
+      groups.push([]);
+      blocks = 0;
+    }
+    groups.at(-1)?.push(row);
+    blocks += more;
+  }
+  return groups;
 }

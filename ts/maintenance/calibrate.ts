@@ -55,8 +55,8 @@ export interface CalibrateParts {
   /** ids of the scope's memories, ascending */
   readonly ids: () => readonly number[];
   readonly memories: (ids: readonly number[]) => readonly Memory[];
-  /** null for a text without a vector */
-  readonly embed: (texts: readonly string[]) => Promise<readonly (Float32Array | null)[]>;
+  /** the vector of a question; null for a text without one */
+  readonly embed: (text: string) => Promise<Float32Array | null>;
   /** nearest memories of a vector: ids and raw cosines, best first */
   readonly nearest: (
     query: Float32Array,
@@ -74,7 +74,6 @@ const SEED = 20_260_101;
 const MIN_EMBEDDINGS = 10;
 const MIN_NULLS = 10;
 const NEAREST = 40;
-const EMBED_BATCH = 32;
 /** Records drawn at random for each question: they show what unrelated means here. */
 const RANDOM_PAIRS = 5;
 
@@ -99,20 +98,16 @@ export async function calibrate(
     confidentNulls: [],
     confidentPositives: [],
   };
-  for (let from = 0; from < asked.length; from += EMBED_BATCH) {
-    const batch = asked.slice(from, from + EMBED_BATCH);
-    const vectors = await parts.embed(batch.map(({ text }) => text));
-    for (const [i, question] of batch.entries()) {
-      if (isStopped()) throw new MemoryError("internal", "calibration was stopped");
-      const others = Array.from(
-        { length: RANDOM_PAIRS },
-        () => ids[Math.floor(random() * ids.length)] as number,
-      );
-      const vector = vectors[i] ?? null;
-      if (vector !== null) await ask(question, vector, others, questions, parts, scores);
-      // Calls that wait are answered between two questions.
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+  for (const question of asked) {
+    if (isStopped()) throw new MemoryError("internal", "calibration was stopped");
+    const others = Array.from(
+      { length: RANDOM_PAIRS },
+      () => ids[Math.floor(random() * ids.length)] as number,
+    );
+    const vector = await parts.embed(question.text);
+    if (vector !== null) await ask(question, vector, others, questions, parts, scores);
+    // Calls that wait are answered between two questions.
+    await new Promise((resolve) => setImmediate(resolve));
   }
   if (scores.positives.length < MIN_EMBEDDINGS) throw tooFew(scores.positives.length);
   return summarise(request, scores, { rows: ids.length, sampled: sample.length });

@@ -70,9 +70,13 @@ export class CalibrationStore {
     this.setBeta(agentId, null);
   }
 
-  /** `globalBeta` counts where the agent has no precision of its own. */
-  levels(agentId: string, globalBeta: number): CalibratedLevels {
-    const known = this.get(agentId);
+  /**
+   * `globalBeta` counts where the agent has no precision of its own. Given the `rows` that it has now, what was
+   * learned from less than half of them counts no more: the first rows of a store are often of one topic.
+   */
+  levels(agentId: string, globalBeta: number, rows: number | null = null): CalibratedLevels {
+    const found = this.get(agentId);
+    const known = found !== null && rows !== null && rows >= found.rows * GROWTH ? null : found;
     return {
       unrelated: known?.unrelated ?? null,
       cosine: known?.threshold ?? null,

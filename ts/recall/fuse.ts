@@ -69,8 +69,7 @@ export function appendLists(lists: RetrievedLists): number[] {
 }
 
 function listScores(lists: RetrievedLists): Float64Array {
-  const cosines = [...lists.near, ...lists.far].map((hit) => hit.cosine);
-  return Float64Array.from([...cosines, ...[...lists.episodes, ...lists.memories].map((hit) => hit.score)]);
+  return Float64Array.from(ORDER.flatMap((name) => lists[name].map((hit) => hit.score)));
 }
 
 function toRankedLists(lists: readonly (readonly number[])[], weights: readonly number[]): RankedLists {

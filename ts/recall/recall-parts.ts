@@ -4,6 +4,7 @@ import type { Config } from "../config.js";
 import type { Episode, Memory } from "../domain/memory.js";
 import type { ReadScope, SourceFilter } from "../domain/scope.js";
 import type { Embedder } from "../embedding/embedder.js";
+import type { QuestionDirections } from "../embedding/question-direction.js";
 import type { Fusion } from "../native/contract.js";
 import type { ScopePool } from "../store/scopes.js";
 import type { Use } from "../store/uses.js";
@@ -64,6 +65,8 @@ export interface RecallParts {
   readonly config: Config;
   readonly clock: { now(): number };
   readonly embedder: Embedder;
+  /** what questions have in common for this embedder; null while it is unknown, or nothing */
+  readonly questionDirections: () => QuestionDirections | null;
   readonly fusion: Fusion;
   readonly lexical: LexicalSource;
   /** null when the embedder's vectors cannot be searched (off, or not known yet) */

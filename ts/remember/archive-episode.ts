@@ -6,8 +6,8 @@ import { cleanText } from "../domain/text.js";
 import { parseInstant, storageStamp } from "../domain/time.js";
 import type { NewEpisode } from "../store/episodes.js";
 import type { NewEmbedding } from "../store/store.js";
+import type { EmbedText } from "./block-embedder.js";
 import { checkScope, checkText, cleanRequired } from "./checks.js";
-import type { EmbedText } from "./embed-text.js";
 
 export interface EpisodeRequest {
   readonly scope: WriteScope;

@@ -9,6 +9,7 @@ import { canonicalSource, defaultSource, type Source } from "../domain/source.js
 import { storageStamp } from "../domain/time.js";
 import type { NewMemory } from "../store/memories.js";
 import type { NewEmbedding } from "../store/store.js";
+import type { EmbedText } from "./block-embedder.js";
 import {
   type AheadOfClock,
   checkFuture,
@@ -20,7 +21,6 @@ import {
   checkTimestamp,
   cleanRequired,
 } from "./checks.js";
-import type { EmbedText } from "./embed-text.js";
 
 export interface StoreRequest {
   readonly scope: WriteScope;

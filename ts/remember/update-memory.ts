@@ -4,8 +4,8 @@ import type { Config } from "../config.js";
 import type { Memory } from "../domain/memory.js";
 import { invalidArgument, MemoryError } from "../errors.js";
 import type { NewEmbedding } from "../store/store.js";
+import type { EmbedText } from "./block-embedder.js";
 import { cleanRequired } from "./checks.js";
-import type { EmbedText } from "./embed-text.js";
 
 export interface UpdateOutcome {
   readonly id: number;

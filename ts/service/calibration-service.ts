@@ -58,12 +58,15 @@ export class CalibrationService {
 
   /** Learns the levels of an agent ("" all agents) and keeps them. Throws `not_found` when there is too little to learn from. */
   async calibrate(agentId: string, options: Partial<CalibrateRequest> = {}): Promise<CalibrationOutcome> {
+    const parts = this.#parts.partsFor(agentId);
+    // A server tells its model with its first answer.
+    if (this.#parts.embedder() === null) await parts.embed("memory");
     const embedder = this.#parts.embedder();
     if (embedder === null) throw new MemoryError("not_found", "Need at least 10 embeddings, found 0");
     const { calibrations, config } = this.#parts;
     const request = this.#request(agentId, options);
     const oldThreshold = calibrations.get(agentId)?.threshold ?? config.recall.minSimilarity;
-    const calibration = await calibrate(request, this.#parts.partsFor(agentId), () => this.#stopped);
+    const calibration = await calibrate(request, parts, () => this.#stopped);
     if (this.#parts.embedder()?.identity !== embedder.identity)
       throw new MemoryError("embedding_failed", "the embedding server's model changed meanwhile");
     calibrations.put(agentId, calibration);

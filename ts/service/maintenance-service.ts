@@ -1,7 +1,7 @@
 // What keeps a store whole and moves it: health, missing vectors, export, import, merge, the operator's words.
 
 import type { Config } from "../config.js";
-import { invalidArgument, MemoryError } from "../errors.js";
+import { describeError, invalidArgument, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import type { Backfill, BackfillOutcome } from "../maintenance/backfill.js";
 import { type DeepCheckParts, type DeepReport, runDeepChecks } from "../maintenance/deep-check.js";
@@ -20,6 +20,13 @@ import { checkedPath, checkReplaceable } from "../maintenance/transfer/paths.js"
 import type { RecordSource } from "../maintenance/transfer/source.js";
 import { writeExport } from "../maintenance/transfer/write-export.js";
 import type { TransferCounts } from "../store/transfer.js";
+import type {
+  ExportRequest,
+  FileImportRequest,
+  HealthCheckRequest,
+  HealthStats,
+  SelfMaintenance,
+} from "./maintenance-arguments.js";
 
 export interface MaintenanceParts {
   readonly config: Config;
@@ -33,6 +40,8 @@ export interface MaintenanceParts {
   readonly snapshot: (embeddings: boolean) => ExportSnapshot & { close(): void };
   readonly openCPersonaFile: (path: string) => RecordSource;
   readonly oldVectors: OldVectors;
+  /** asks a new embedder what questions have in common for it; rejects when the backend fails */
+  readonly learnQuestions: () => Promise<void>;
   /** keeps the vector service level with the store; null in mode local */
   readonly remote: RemotePush | null;
   /** changes when records or vectors may have come, or the embedder is another; cheap to ask */
@@ -43,64 +52,13 @@ export interface MaintenanceParts {
   readonly changed: () => void;
 }
 
-export interface ExportRequest {
-  /** "" = all agents */
-  readonly agentId: string;
-  readonly outputPath: string;
-  readonly embeddings: boolean;
-  /** people at a terminal write where they like */
-  readonly unconfined?: boolean;
-  readonly progress?: Progress | undefined;
-  /** throws when the caller may not replace an export of this agent */
-  readonly checkReplaced?: ((agentId: string) => void) | undefined;
-}
-
-export interface FileImportRequest {
-  readonly inputPath: string;
-  /** "" = every record's own agent */
-  readonly targetAgent: string;
-  readonly dryRun: boolean;
-  readonly unconfined?: boolean;
-  readonly progress?: Progress | undefined;
-  readonly checkAgents?: ((agents: ReadonlySet<string>) => void) | undefined;
-}
-
-export interface HealthCheckRequest {
-  /** "" = all agents */
-  readonly agentId: string;
-  readonly fix: boolean;
-  readonly checks: readonly string[];
-  readonly progress?: Progress | undefined;
-}
-
-/** What the background did in this process. */
-export interface SelfMaintenance {
-  readonly runs: number;
-  readonly lastRunAt: string | null;
-  readonly vectorsFilled: number;
-  readonly wordsIndexRebuilt: number;
-  readonly lastBackfill: BackfillOutcome["end"] | null;
-}
-
-export interface HealthStats {
-  readonly bytes: number;
-  readonly counts: TransferCounts;
-  readonly agentCounts: TransferCounts | null;
-  readonly pending: number;
-  readonly projects: readonly { readonly projectId: string; readonly rows: number }[];
-  readonly channels: readonly { readonly channel: string; readonly rows: number }[];
-  readonly driver: string;
-  readonly sqlite: string;
-  readonly native: string;
-  readonly embedder: string;
-  readonly vectors: { readonly rows: number; readonly behind: number } | null;
-  readonly self: SelfMaintenance;
-}
-
 /** Checks whose repair reaches rows of every agent. */
 const STORE_WIDE = new Set<string>(
   HEALTH_CHECKS.filter(({ reach, repairable }) => reach === "store" && repairable).map(({ name }) => name),
 );
+
+/** The write that leaves a stretch behind is done by then. */
+const WAITING_DELAY_MS = 20;
 
 export class MaintenanceService {
   readonly #parts: MaintenanceParts;
@@ -118,6 +76,7 @@ export class MaintenanceService {
   #flush: () => void = () => {};
   #whole: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
+  #waitingTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(parts: MaintenanceParts) {
@@ -181,8 +140,8 @@ export class MaintenanceService {
 
   /** Vectors to make and records to push. */
   #pending(agentId: string | null): number {
-    const { memories, episodes } = this.#parts.backfill.pending(agentId);
-    return memories + episodes + (this.#parts.remote?.pending(agentId) ?? 0);
+    const { memories, episodes, waiting } = this.#parts.backfill.pending(agentId);
+    return memories + episodes + waiting + (this.#parts.remote?.pending(agentId) ?? 0);
   }
 
   async deepCheck(request: HealthCheckRequest): Promise<DeepReport> {
@@ -275,6 +234,22 @@ export class MaintenanceService {
     return outcome;
   }
 
+  /** Stretches that a write leaves behind are embedded as soon as it is done. */
+  fillWaitingSoon(): void {
+    if (this.#isClosed || !this.#parts.config.maintenance.backfill || this.#waitingTimer !== undefined)
+      return;
+    this.#waitingTimer = setTimeout(() => {
+      this.#waitingTimer = undefined;
+      this.#fillWaiting().catch(logFailure);
+    }, WAITING_DELAY_MS);
+    this.#waitingTimer.unref();
+  }
+
+  async #fillWaiting(): Promise<void> {
+    const { end } = await this.#parts.backfill.runWaiting();
+    if (end === "busy" || end === "stopped") this.#startSoon(this.#parts.config.maintenance.retryDelayMs);
+  }
+
   /** The work of a quiet moment: words index, missing vectors, vector index. Vectors go on by themselves. */
   async runOnce(): Promise<void> {
     if (this.#isClosed) return;
@@ -287,6 +262,9 @@ export class MaintenanceService {
   async #fill(): Promise<void> {
     const { maintenance } = this.#parts.config;
     const mark = this.#parts.writeMark();
+    await this.#parts
+      .learnQuestions()
+      .catch((error: unknown) => log("debug", `question directions not learned: ${describeError(error)}`));
     const filled = maintenance.backfill ? await this.fillVectors() : null;
     const pushed = maintenance.backfill ? await this.#parts.remote?.run() : null;
     if (this.#isClosed) return;
@@ -319,9 +297,7 @@ export class MaintenanceService {
     clearTimeout(this.#timer);
     if (this.#isClosed || !this.#parts.config.maintenance.backfill) return;
     this.#timer = setTimeout(() => {
-      this.#runAgain().catch((error: unknown) =>
-        log("warn", `self-maintenance: ${error instanceof MemoryError ? error.message : String(error)}`),
-      );
+      this.#runAgain().catch(logFailure);
     }, delayMs);
     // A process that has nothing else to do ends; the next one goes on.
     this.#timer.unref();
@@ -337,6 +313,13 @@ export class MaintenanceService {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#waitingTimer);
     await Promise.all([this.#parts.backfill.close(), this.#parts.remote?.close()]);
   }
 }
+
+function logFailure(error: unknown): void {
+  log("warn", `self-maintenance: ${error instanceof MemoryError ? error.message : String(error)}`);
+}
+
+export type { ExportRequest, FileImportRequest, HealthCheckRequest, HealthStats, SelfMaintenance };

@@ -5,7 +5,7 @@ import type { Config } from "../config.js";
 import type { Embedder } from "../embedding/embedder.js";
 import type { RemotePush } from "../maintenance/remote-push.js";
 import type { RecallParts } from "../recall/recall-parts.js";
-import type { EmbedText } from "../remember/embed-text.js";
+import type { EmbedText } from "../remember/block-embedder.js";
 import type { Store } from "../store/store.js";
 import type { VectorSearch } from "../vectors/vector-search.js";
 import type { CalibrationService } from "./calibration-service.js";

@@ -34,8 +34,8 @@ export class Belongings {
   }
 
   /**
-   * What hangs on these records. Vectors are those of `embedder`, else of the embedder that was added last;
-   * null asks for none.
+   * What hangs on these records. Vectors are those of `embedder`, else of the embedder that was added last, and
+   * only where no stretch waits for its own: half of them would pass for all elsewhere.
    */
   of(keys: readonly number[], embedder: number | "none" | "newest"): Map<number, RecordBelongings> {
     const json = JSON.stringify(keys);
@@ -88,6 +88,8 @@ export class Belongings {
           `SELECT e.record_key AS key, b.code AS code, b.identity AS identity, e.start_char, e.end_char, e.vector
            FROM embeddings e JOIN embedders b ON b.code = e.embedder
            WHERE e.record_key IN (SELECT value FROM json_each(?)) AND length(e.vector) = b.dimension * 4 AND (? IS NULL OR e.embedder = ?)
+             AND NOT EXISTS (SELECT 1 FROM embeddings w WHERE w.record_key = e.record_key AND w.embedder = e.embedder
+                             AND length(w.vector) = 0)
            ORDER BY e.record_key, b.code DESC, e.block`,
         )
         .all(keysJson, embedder === "newest" ? null : embedder, embedder === "newest" ? null : embedder),

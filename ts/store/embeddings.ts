@@ -5,7 +5,7 @@ import type { VectorRows } from "../native/contract.js";
 import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
 
-/** One embedded stretch of a record's text, offsets in code points. */
+/** One stretch of a record's text, offsets in code points. An empty vector: the stretch waits for its own. */
 export interface EmbeddedBlock {
   readonly startChar: number;
   readonly endChar: number;
@@ -127,7 +127,7 @@ export class Embeddings {
     for (const row of rows) {
       const key = Number(row["record_key"]);
       const { byteLength } = row["vector"] as Uint8Array;
-      // An empty one marks a text that has nothing to embed; see `markBlank`.
+      // An empty one marks a stretch that waits, or a text that has nothing to embed; see `markBlank`.
       if (byteLength === 0 || byteLength % 4 !== 0) continue;
       const blocks = out.get(key) ?? [];
       out.set(key, blocks);

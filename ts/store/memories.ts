@@ -127,6 +127,19 @@ export class Memories {
       .map(toMemory);
   }
 
+  /** Ids of `count` of the newest `among` memories, evenly spaced, newest first. */
+  spreadIds(scope: ReadScope, count: number, among: number): number[] {
+    const where = scopeCondition(scope, "memories");
+    return this.#db
+      .sql(
+        `SELECT id FROM (SELECT id, row_number() OVER () AS place FROM
+           (SELECT id FROM memories WHERE ${where.sql} ORDER BY created_at DESC, id DESC LIMIT ?))
+         WHERE (place - 1) % ? = 0 LIMIT ?`,
+      )
+      .all(...where.values, among, Math.max(1, Math.floor(among / count)), count)
+      .map((row) => Number(row["id"]));
+  }
+
   /** The same as `newest`, behind a row of an earlier page; null starts at the newest. */
   page(scope: ReadScope, after: ListCursor | null, limit: number): Memory[] {
     if (after === null) return this.newest(scope, null, limit);

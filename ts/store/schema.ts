@@ -186,6 +186,11 @@ CREATE TABLE settings (
 INSERT INTO settings VALUES ('database_id', lower(hex(randomblob(16))));
 `;
 
+/** Records of which a stretch waits for its vectors, see `store/embeddings.ts`. */
+const WAITING = `
+CREATE INDEX embeddings_waiting ON embeddings(embedder, record_key) WHERE length(vector) = 0 AND end_char > 0;
+`;
+
 /**
  * What vector services were given: a record under an agent's name, and the hash of the text that a service
  * confirmed; empty while that is open. Compared with the records, it tells what to push and what to remove.
@@ -204,6 +209,7 @@ CREATE INDEX remote_rows_agent ON remote_rows(service, agent_id);
 /** Step i takes a database from schema i to schema i + 1. Landed steps never change. */
 export const MIGRATIONS: readonly string[] = [
   MEMORIES + EPISODES + PROFILES + SCOPES + EMBEDDINGS + USES + RELATIONS + SHOWINGS + LEXICAL + SETTINGS,
+  WAITING,
   REMOTE_ROWS,
 ];
 

@@ -27,6 +27,17 @@ export class VectorGaps {
       .map((row) => Number(row["id"]));
   }
 
+  /** Keys of records of which a stretch waits for its vectors, ascending, behind `after`. */
+  waitingKeys(embedder: number, after: number, limit: number): number[] {
+    return this.#db
+      .sql(
+        `SELECT DISTINCT record_key AS key FROM embeddings
+         WHERE length(vector) = 0 AND end_char > 0 AND embedder = ? AND record_key > ? ORDER BY record_key LIMIT ?`,
+      )
+      .all(embedder, after, limit)
+      .map((row) => Number(row["key"]));
+  }
+
   /** Changes when records or vectors may have come; cheap to ask. */
   writeMark(): string {
     const last = (table: string): string =>
@@ -34,8 +45,11 @@ export class VectorGaps {
     return `${last("memories")}:${last("episodes")}:${last("vector_changes")}`;
   }
 
-  /** Records of an agent (null = all) without a vector of this embedder. */
-  countWithoutVector(embedder: number, agentId: string | null): { memories: number; episodes: number } {
+  /** Records of an agent (null = all) without a vector of this embedder, and those of which a stretch waits. */
+  countWithoutVector(
+    embedder: number,
+    agentId: string | null,
+  ): { memories: number; episodes: number; waiting: number } {
     const count = (table: string, alias: string, key: string): number =>
       Number(
         this.#db.value(
@@ -46,7 +60,21 @@ export class VectorGaps {
           embedder,
         ),
       );
-    return { memories: count("memories", "m", MEMORY_KEY), episodes: count("episodes", "e", EPISODE_KEY) };
+    const waiting = this.#db.value(
+      `SELECT count(DISTINCT record_key) FROM embeddings v WHERE length(vector) = 0 AND end_char > 0 AND embedder = ?
+         AND (? IS NULL
+           OR EXISTS (SELECT 1 FROM memories m WHERE ${MEMORY_KEY} = v.record_key AND m.agent_id = ?)
+           OR EXISTS (SELECT 1 FROM episodes e WHERE ${EPISODE_KEY} = v.record_key AND e.agent_id = ?))`,
+      embedder,
+      agentId,
+      agentId,
+      agentId,
+    );
+    return {
+      memories: count("memories", "m", MEMORY_KEY),
+      episodes: count("episodes", "e", EPISODE_KEY),
+      waiting: Number(waiting),
+    };
   }
 
   /** Texts to embed of these records: keys that are gone are absent. */

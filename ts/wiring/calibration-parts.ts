@@ -33,7 +33,7 @@ function calibrateParts(agentId: string, wiring: Wiring): CalibrateParts {
   return {
     ids: () => store.memories.ids(scope),
     memories: (ids) => store.memories.get(ids, scope),
-    embed: (texts) => embedder.embedDocuments(texts),
+    embed: (text) => embedder.embedQuery(text),
     nearest: (query, limit) => nearestMemories(query, limit, scope, wiring),
     cosines: (ids, query) => {
       const cosines = vectorSource(wiring)?.cosinesOf(

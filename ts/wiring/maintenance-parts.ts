@@ -10,7 +10,7 @@ import { OperatingContextReader } from "../maintenance/operating-context.js";
 import type { ExportSnapshot } from "../maintenance/transfer/export.js";
 import type { ImportParts } from "../maintenance/transfer/import.js";
 import type { TargetStore } from "../maintenance/transfer/target.js";
-import { embedTexts } from "../remember/embed-texts.js";
+import type { BlockEmbedder } from "../remember/block-embedder.js";
 import type { MaintenanceParts } from "../service/maintenance-service.js";
 import { CPersonaFile } from "../store/cpersona-file.js";
 import { loadDriver } from "../store/driver.js";
@@ -25,6 +25,7 @@ import type { Wiring } from "./recall-parts.js";
 const ALL: ReadScope = { agentId: null, projectId: null, channel: null };
 
 export interface MaintenanceWiring extends Wiring {
+  readonly blocks: BlockEmbedder;
   /** why the native code does not run; null when it does or was not wanted */
   readonly nativeNotice: string | null;
 }
@@ -54,6 +55,10 @@ export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {
     remote: wiring.remote?.push ?? null,
     oldVectors: oldVectorsOf(wiring),
     writeMark: () => `${store.vectorGaps.writeMark()}:${embedderCode(wiring)}`,
+    // They serve the search here, of vectors that are kept here.
+    learnQuestions: async () => {
+      if (config.remote.storesVectors) await wiring.questions.learn();
+    },
     repairLexical: () => store.repairLexical(),
     syncVectors: async () => searches.open()?.sync(),
     changed: () => searches.open()?.scheduleSync(),
@@ -77,21 +82,24 @@ function embedderCode({ store, embedder }: Wiring): number | null {
   return identity === null ? null : store.embeddings.embedderCode(identityKey(identity), identity.dimension);
 }
 
-function backfillOf(wiring: Wiring): Backfill {
-  const { config, clock, store, embedder, searches } = wiring;
+function backfillOf(wiring: MaintenanceWiring): Backfill {
+  const { config, clock, store, embedder, searches, blocks } = wiring;
   const lease = new Lease(store.database, store.settings, "vectors", () => clock.now());
   // Where only the service keeps vectors, none are missing here.
   const isOff = !config.remote.storesVectors;
   return new Backfill({
     embedder: isOff ? { state: () => ({ status: "off" }) } : embedder,
     embedderCode: () => (isOff ? null : embedderCode(wiring)),
-    embedTexts: (texts) => embedTexts(embedder, texts),
+    embedTexts: (texts) => blocks.embedAll(texts),
     idsWithoutVector: (kind, code, before, limit) =>
       store.vectorGaps.idsWithoutVector(kind, code, before, limit),
+    waitingKeys: (code, after, limit) => store.vectorGaps.waitingKeys(code, after, limit),
     countWithoutVector: (code, agentId) => store.vectorGaps.countWithoutVector(code, agentId),
     texts: (keys) => store.vectorGaps.texts(keys),
     putVectors: (code, rows) =>
       store.database.transaction(() => {
+        // A server's model may have changed while texts were embedded for the one before.
+        if (embedderCode(wiring) !== code) return;
         const now = store.vectorGaps.texts(rows.map(({ key }) => key));
         for (const { key, text, embedding } of rows) {
           // The row may have been changed or deleted while its text was embedded.

@@ -10,6 +10,7 @@ import type { NativeCore } from "../native/contract.js";
 import type { RecallParts } from "../recall/recall-parts.js";
 import type { VectorSource } from "../recall/retrievers/vector.js";
 import type { Store } from "../store/store.js";
+import type { QuestionDirectionStore } from "./question-directions.js";
 import type { RemoteParts } from "./remote-parts.js";
 import type { VectorSearches } from "./vector-searches.js";
 
@@ -23,6 +24,7 @@ export interface Wiring {
   readonly calibrations: CalibrationStore;
   /** null in mode local */
   readonly remote: RemoteParts | null;
+  readonly questions: QuestionDirectionStore;
 }
 
 export function recallParts(wiring: Wiring): RecallParts {
@@ -32,6 +34,7 @@ export function recallParts(wiring: Wiring): RecallParts {
     config,
     clock,
     embedder,
+    questionDirections: () => wiring.questions.current(),
     fusion: core.fusion,
     lexical: store.lexical,
     vectors: () => vectorSource(wiring),
@@ -52,24 +55,26 @@ export function recallParts(wiring: Wiring): RecallParts {
   };
 }
 
-/** Calibrated levels; before there are any, and without a card, the rows themselves give the scale. */
+/** Calibrated levels; while there are none that hold, and without a card, the rows themselves give the scale. */
 function levelsOf({ config, store, embedder, calibrations }: Wiring): RecallParts["levels"] {
   const quick = new QuickLevels({
-    newestVectors: (agentId, rows) => {
+    spreadVectors: (agentId, count, among) => {
       const identity = embedder.identity();
       if (identity === null) return [];
       const code = store.embeddings.embedderCode(identityKey(identity), identity.dimension);
       const scope = { agentId: agentId === "" ? null : agentId, projectId: null, channel: null };
-      const keys = store.memories.newest(scope, null, rows).map(({ id }) => recordKey("mem", id));
+      const keys = store.memories.spreadIds(scope, count, among).map((id) => recordKey("mem", id));
       const vectors = store.embeddings.vectorsOf(keys, code);
       return keys.flatMap((key) => vectors.get(key)?.slice(0, 1) ?? []);
     },
   });
   return ({ agentId }) => {
     const agent = agentId ?? "";
-    const levels = calibrations.levels(agent, config.calibration.beta);
-    if (levels.unrelated !== null || embedder.card.unrelatedCosine !== null) return levels;
     const { memories } = store.pool({ agentId, projectId: null, channel: null });
+    const { automatic, beta } = config.calibration;
+    // Somebody who calibrates by hand is not overruled.
+    const levels = calibrations.levels(agent, beta, automatic ? memories : null);
+    if (levels.unrelated !== null || embedder.card.unrelatedCosine !== null) return levels;
     return { ...levels, unrelated: quick.unrelated(agent, memories) };
   };
 }

@@ -16,7 +16,7 @@ function open(
 }
 
 function card(unrelatedCosine: number | null): EmbedderCard {
-  return { fusionWeight: 1, centre: null, unrelatedCosine, languages: null };
+  return { fusionWeight: 1, centre: null, unrelatedCosine, languages: null, isContextual: false };
 }
 
 describe("the calibrated cosine", () => {

@@ -25,7 +25,7 @@ function server({ isNameless = false } = {}) {
         own === null
           ? null
           : { provider: "http", model: isNameless ? "" : own, dimension: 1, prefixes: NAME },
-      card: { fusionWeight: 1, centre: null, unrelatedCosine: null, languages: null },
+      card: { fusionWeight: 1, centre: null, unrelatedCosine: null, languages: null, isContextual: false },
       embedQuery: embed,
       embedDocuments: async (texts) => Promise.all(texts.map(embed)),
       state: () => ({ status: own === null ? "unknown" : "ready" }),

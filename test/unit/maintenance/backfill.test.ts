@@ -1,7 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { blocksOf } from "../../../ts/domain/blocks.js";
 import { Backfill, type BackfillParts } from "../../../ts/maintenance/backfill.js";
 import { Lease } from "../../../ts/store/lease.js";
+import { verifies } from "../../contract/verifies.js";
 import { anEmbedding } from "../../support/builders.js";
+import { startEmbedStub } from "../../support/embed-stub.js";
 import { openTestMemory } from "../../support/memory.js";
 import { openStore, sql } from "../../support/store.js";
 
@@ -70,7 +73,8 @@ function parts(more: Partial<BackfillParts> = {}) {
         : Array.from({ length: 10 }, (_, i) => 10 - i)
             .filter((id) => id < before && !filled.includes(id * 2))
             .slice(0, limit),
-    countWithoutVector: () => ({ memories: 10 - filled.length, episodes: 0 }),
+    waitingKeys: () => [],
+    countWithoutVector: () => ({ memories: 10 - filled.length, episodes: 0, waiting: 0 }),
     texts: (keys) => new Map(keys.map((key) => [key, key === 8 ? "bad" : `text ${key}`])),
     putVectors: (_, rows) => void filled.push(...rows.map(({ key }) => key)),
     lease: () => true,
@@ -142,5 +146,66 @@ describe("a lease", () => {
     expect(second.take(15_000)).toBe(false);
     now += 6000;
     expect(second.take(15_000)).toBe(true);
+  });
+});
+
+describe("stretches that a write leaves behind", () => {
+  const report = `${"The quarterly report goes on about many things that nobody asks for. ".repeat(60)}The feline sleeps upstairs.`;
+
+  /** A server that needs longer than a write may wait, so that a write makes one request. */
+  async function slowServer() {
+    const stub = await startEmbedStub();
+    onTestFinished(() => stub.close());
+    const settings = {
+      CPERSONA_EMBEDDING_MODE: "http",
+      CPERSONA_EMBEDDING_URL: stub.url,
+      CPERSONA_EMBEDDING_WRITE_BUDGET_MS: "0",
+    };
+    return { stub, settings };
+  }
+
+  verifies("store.blocks-behind-a-slow-embedder", async () => {
+    const { stub, settings } = await slowServer();
+    const { service, path } = await openTestMemory({ settings });
+    const outcome = await service.store({ agentId: "agent-a", content: report });
+    expect(outcome).toMatchObject({ result: "stored", embedded: true });
+    expect(stub.asked).toHaveLength(4);
+    expect(service.maintenance.queueStatus().pending).toBe(1);
+    await vi.waitFor(() => expect(service.maintenance.queueStatus().pending).toBe(0), { timeout: 10_000 });
+    const blocks = blocksOf(report);
+    expect(sql(path, "SELECT start_char AS start, end_char AS end FROM embeddings ORDER BY block")).toEqual(
+      blocks,
+    );
+    const { hits } = await service.recall({ agentId: "agent-a", query: "where is the cat" });
+    expect(hits).toHaveLength(1);
+  });
+
+  it("are taken up by the next process when this one ends", async () => {
+    const { settings } = await slowServer();
+    const first = await openTestMemory({ settings });
+    await first.service.store({ agentId: "agent-a", content: report });
+    await first.service.archiveEpisode({ agentId: "agent-a", summary: report });
+    await first.service.close();
+    const { service } = await openTestMemory({ path: first.path, settings });
+    await service.recall({ agentId: "agent-a", query: "report" });
+    expect(service.maintenance.queueStatus().pending).toBe(2);
+    const { issues } = await service.maintenance.checkHealth({ agentId: "", fix: false, checks: [] });
+    expect(issues.map(({ check }) => check)).toEqual(["missing_profile"]);
+    expect(await service.maintenance.fillVectors()).toMatchObject({ embedded: 2, end: "done" });
+    expect(service.maintenance.queueStatus().pending).toBe(0);
+  });
+
+  it("do not travel as if they were all: the vectors of such a record are made where it goes", async () => {
+    const { settings } = await slowServer();
+    const { service } = await openTestMemory({ settings });
+    await service.store({ agentId: "agent-a", content: report });
+    service.maintenance.mergeMemories({
+      sourceAgent: "agent-a",
+      targetAgent: "agent-b",
+      mode: "move",
+      dryRun: false,
+    });
+    expect(await service.maintenance.fillVectors()).toMatchObject({ end: "done" });
+    expect(service.maintenance.queueStatus().pending).toBe(0);
   });
 });

@@ -2,8 +2,12 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { readDrafts } from "../../../ts/intake/detect.js";
 import type { Draft } from "../../../ts/intake/draft.js";
+import type { Calibration } from "../../../ts/maintenance/calibrate.js";
+import { CalibrationStore } from "../../../ts/maintenance/calibration.js";
 import { openMemory } from "../../../ts/open-memory.js";
 import type { MemoryService } from "../../../ts/service/memory-service.js";
+import { startEmbedStub } from "../../support/embed-stub.js";
+import { openTestMemory } from "../../support/memory.js";
 import { ROOT } from "../../support/root.js";
 import { testSettings } from "../../support/settings.js";
 import { tempFolder } from "../../support/temp.js";
@@ -53,5 +57,34 @@ describe("calibration on notes in two languages", () => {
     const { hits } = await memory.recall({ query: "why were customers charged twice", limit: 10 });
     const texts = hits.map(({ row }) => (row.kind === "mem" ? row.memory.content : ""));
     expect(texts.some((text) => text.includes("ASA-187"))).toBe(true);
+  });
+});
+
+describe("a calibration", () => {
+  it("is made in a process that has not yet heard from its embedding server", async () => {
+    const stub = await startEmbedStub();
+    onTestFinished(() => stub.close());
+    const http = { CPERSONA_EMBEDDING_MODE: "http", CPERSONA_EMBEDDING_URL: stub.url };
+    const first = await openTestMemory({ settings: { ...STATIC, ...http } });
+    for (const { content, timestamp } of drafts) await first.service.store({ content, timestamp });
+    await first.service.close();
+    const { service } = await openTestMemory({ path: first.path, settings: { ...STATIC, ...http } });
+    expect((await service.calibration.calibrate("default")).calibration.sampled).toBeGreaterThan(30);
+  });
+
+  it("of less than half the rows counts no more, unless somebody calibrates by hand", () => {
+    const kept = new Map<string, string>();
+    const calibrations = new CalibrationStore(
+      {
+        get: (name) => kept.get(name) ?? null,
+        put: (name, value) => void kept.set(name, value),
+        remove: (name) => void kept.delete(name),
+      },
+      () => "model",
+    );
+    calibrations.put("a", { unrelated: 0.8, threshold: 0.9, confidence: null, rows: 40 } as Calibration);
+    expect(calibrations.levels("a", 1, 79)).toMatchObject({ unrelated: 0.8, cosine: 0.9 });
+    expect(calibrations.levels("a", 1, 80)).toMatchObject({ unrelated: null, cosine: null, beta: 1 });
+    expect(calibrations.levels("a", 1)).toMatchObject({ unrelated: 0.8, cosine: 0.9 });
   });
 });

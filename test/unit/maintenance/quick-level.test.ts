@@ -8,12 +8,12 @@ const at = (...angles: number[]): Float32Array[] =>
 describe("the quick level of unrelated texts", () => {
   it("is the median cosine of rows that lie half the sample apart", () => {
     const vectors = at(0, 0.1, 0.2, 1, 1.1, 1.2);
-    const levels = new QuickLevels({ newestVectors: () => vectors });
+    const levels = new QuickLevels({ spreadVectors: () => vectors });
     expect(levels.unrelated("a", 30)).toBeCloseTo(Math.cos(1), 6);
   });
 
   it("is unknown under 30 rows, and where no row has a vector", () => {
-    const levels = new QuickLevels({ newestVectors: () => [] });
+    const levels = new QuickLevels({ spreadVectors: () => [] });
     expect(levels.unrelated("a", 29)).toBeNull();
     expect(levels.unrelated("a", 1000)).toBeNull();
   });
@@ -21,7 +21,7 @@ describe("the quick level of unrelated texts", () => {
   it("is looked at again when the store has doubled, for each agent by itself", () => {
     const asked: string[] = [];
     const levels = new QuickLevels({
-      newestVectors: (agentId) => {
+      spreadVectors: (agentId) => {
         asked.push(agentId);
         return at(0, 1);
       },

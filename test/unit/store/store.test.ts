@@ -182,6 +182,17 @@ describe("the words and substring indexes", () => {
   });
 });
 
+describe("a sample of the newest rows", () => {
+  it("is spread evenly over them, newest first", () => {
+    const store = openStore();
+    for (let i = 1; i <= 20; i++) store.addMemory(aMemory(`note ${i}`), null);
+    expect(store.memories.spreadIds(ALL, 4, 20)).toEqual([20, 15, 10, 5]);
+    expect(store.memories.spreadIds(ALL, 4, 10)).toEqual([20, 18, 16, 14]);
+    expect(store.memories.spreadIds(ALL, 50, 20)).toHaveLength(20);
+    expect(store.memories.spreadIds({ ...ALL, agentId: "nobody" }, 4, 20)).toEqual([]);
+  });
+});
+
 describe("pools", () => {
   const scope = fc.record({
     agentId: fc.constantFrom("a", "b"),

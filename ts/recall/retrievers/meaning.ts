@@ -1,6 +1,7 @@
 // Candidates by meaning, from the index here or from a vector service, and what was missing on the way.
 
 import type { ReadScope, SourceFilter } from "../../domain/scope.js";
+import { withoutQuestionDirection } from "../../embedding/question-direction.js";
 import { describeError } from "../../errors.js";
 import type { RemoteResult } from "../../vectors/remote-search.js";
 import type { RecallParts, RecallRequest } from "../recall-parts.js";
@@ -79,14 +80,14 @@ async function searchAtService(
   pending?.catch(() => {});
   const wanted = { agentId, query: request.query, limit: depth, floor: FLOOR, scope, source, withEpisodes };
   const found = await remote.search(wanted);
-  const hits = found.hits.map((hit) => ({ ...hit, block: 0 }));
+  const hits = found.hits.map((hit) => ({ ...hit, score: hit.cosine, block: 0 }));
   const isWhole = found.failure === null && !(found.isShort && remote.storesVectors);
   if (isWhole) {
     const queryVector = (await pending?.catch(() => null)) ?? null;
     return { vectors: { near: hits, far: [] }, queryVector, degraded: null };
   }
   const here = await searchHere(query, parts, pending ?? parts.embedder.embedQuery(request.query));
-  const near = best([...hits, ...here.vectors.near], depth);
+  const near = hits.length === 0 ? here.vectors.near : best([...hits, ...here.vectors.near], depth);
   const vectors: VectorLists = { near, far: found.failure === null ? [] : here.vectors.far };
   if (found.failure === null) return { vectors, queryVector: here.queryVector, degraded: null };
   const isFound = here.degraded === null && near.length > 0;
@@ -123,6 +124,7 @@ async function searchHere(
     const vectors = await retrieveByVector(
       {
         query: queryVector,
+        searched: searchVector(queryVector, request, parts),
         scope: whole,
         pool: parts.pool(scope),
         only,
@@ -137,4 +139,10 @@ async function searchHere(
   } catch (error) {
     return { ...NOTHING, degraded: { what: "words_only", reason: describeError(error) } };
   }
+}
+
+/** Cascade orders by the cosine that it shows. */
+function searchVector(query: Float32Array, { query: text }: RecallRequest, parts: RecallParts): Float32Array {
+  const directions = parts.config.recall.mode === "cascade" ? null : parts.questionDirections();
+  return directions === null ? query : withoutQuestionDirection(query, text, directions);
 }

@@ -11,6 +11,8 @@ import type { VectorQuery } from "../../vectors/vector-search.js";
 
 export interface VectorHit {
   readonly key: number;
+  /** what ranked it: the dot product of its best block with the search vector */
+  readonly score: number;
   /** raw cosine of the record's best block */
   readonly cosine: number;
   readonly block: number;
@@ -38,7 +40,10 @@ export interface VectorSource {
 }
 
 export interface VectorRequest {
+  /** the question's unit vector */
   readonly query: Float32Array;
+  /** what ranks the rows, unit norm: `query` itself, or a shift of it */
+  readonly searched: Float32Array;
   readonly scope: ReadScope;
   readonly pool: ScopePool;
   /** ascending keys to which the search is restricted, or null */
@@ -58,7 +63,7 @@ export async function retrieveByVector(
   const { window, reach, farLimit, mode } = config;
   const hasFar = reach > window && mode !== "cascade";
   const found = await source.search({
-    query: request.query,
+    query: request.searched,
     scopes: request.pool.codes,
     near: cutAt(window, request, source),
     far: hasFar ? (cutAt(reach, request, source) ?? EVERYTHING) : null,
@@ -69,11 +74,12 @@ export async function retrieveByVector(
     masked: request.masked,
     method: "auto",
   });
-  const hits = Array.from(found.keys, (key, i) => ({
-    key,
-    cosine: found.scores[i] ?? 0,
-    block: found.blocks[i] ?? 0,
-  }));
+  const cosines =
+    request.searched === request.query ? null : source.cosinesOf(Array.from(found.keys), request.query);
+  const hits = Array.from(found.keys, (key, i) => {
+    const score = found.scores[i] ?? 0;
+    return { key, score, cosine: cosines?.get(key) ?? score, block: found.blocks[i] ?? 0 };
+  });
   return { near: hits.slice(0, found.nearCount), far: hits.slice(found.nearCount) };
 }
 
