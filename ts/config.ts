@@ -12,6 +12,7 @@ import { type MaintenanceConfig, readMaintenance } from "./settings/maintenance.
 import { projectSetting, shortName } from "./settings/names.js";
 import { type Environment, SettingReader } from "./settings/reader.js";
 import { type RecallConfig, readRecall } from "./settings/recall.js";
+import { type RemoteConfig, readRemote } from "./settings/remote.js";
 
 /** Weight of keeping unrelated rows out, by the name of the precision. */
 export const PRECISION_BETAS = { strict: 2, balanced: 1, lenient: 0.5 } as const;
@@ -111,6 +112,7 @@ export interface Config {
   readonly database: DatabaseConfig;
   readonly native: NativeConfig;
   readonly embedding: EmbeddingConfig;
+  readonly remote: RemoteConfig;
   readonly recall: RecallConfig;
   readonly calibration: CalibrationConfig;
   readonly limits: LimitsConfig;
@@ -145,6 +147,7 @@ export function environmentVariable(name: string): string | undefined {
 export function readConfig(environment: Environment = process.env): Config {
   const read = new SettingReader(environment);
   const recall = readRecall(read);
+  const embedding = readEmbedding(read);
   const config: Config = {
     database: {
       path: read.text("CPERSONA_DB_PATH") ?? defaultDatabasePath(),
@@ -157,7 +160,8 @@ export function readConfig(environment: Environment = process.env): Config {
       mode: read.choice("CPERSONA_NATIVE", ["auto", "off", "required"], "auto"),
       simd: read.choice("CPERSONA_SIMD", ["auto", "avx512", "avx2", "neon", "scalar"], "auto"),
     },
-    embedding: readEmbedding(read),
+    embedding,
+    remote: readRemote(read, embedding),
     recall,
     http: readHttp(read),
     ambient: readAmbient(read, recall.confidence.enabled),

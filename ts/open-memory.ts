@@ -35,10 +35,14 @@ export async function openMemory(options: OpenMemoryOptions = {}): Promise<Memor
   return openService(config, options.clock ?? { now: () => Date.now() });
 }
 
-/** The same from settings that are read already. */
-export function openService(config: Config, clock: { now(): number }): MemoryService {
+/** The same from settings that are read already. `isShared`: many clients use this process. */
+export function openService(
+  config: Config,
+  clock: { now(): number },
+  { isShared = false } = {},
+): MemoryService {
   const wiring = openWiring(config, clock);
-  const { store, embedder, searches } = wiring;
+  const { store, embedder, searches, remote } = wiring;
   const blocks = new BlockEmbedder(embedder);
   const maintenance = new MaintenanceService(maintenanceParts({ ...wiring, blocks }));
   return new MemoryService({
@@ -48,15 +52,18 @@ export function openService(config: Config, clock: { now(): number }): MemorySer
     embedder,
     // What the time of a write does not suffice for is embedded behind it.
     embedText: async (text) => {
+      if (!config.remote.storesVectors) return null;
       const embedding = await blocks.embedWithin(text, config.embedding.writeBudgetMs);
       if (embedding !== null && isPartial(embedding)) maintenance.fillWaitingSoon();
       return embedding;
     },
+    remote: remote?.push ?? null,
     recallParts: recallParts(wiring),
     vectorsOf: storedVectors(wiring),
     calibration: new CalibrationService(calibrationParts(wiring)),
     maintenance,
     vectorSearch: () => searches.open(),
+    isShared,
     close: async () => {
       await searches.close();
       store.close();

@@ -173,6 +173,14 @@ export const REQUIREMENTS = {
     "meaning.without-common-words": "a row that shares no word with the query is found by its meaning",
     "meaning.embedder-down": "without its embedder, recall finds rows by words and says so",
     "meaning.store-without-vector": "a write during an outage of the embedder is kept and found by its words",
+    "meaning.vectors-come-back":
+      "vectors that an outage or an import left out are made by themselves, and recall says so until then",
+    "meaning.model-change":
+      "after a change of the model rows are found by words, and embedded anew once by one process of all",
+    "meaning.vector-service":
+      "a vector service ranks in the scope that was asked for, and the vectors here stand in when it fails",
+    "meaning.vector-service-catches-up": "what a vector service missed is pushed or removed later",
+    "meaning.vector-service-purge": "deleting an agent's data purges it at the vector service",
     "meaning.fresh-rows": "a stored row is found by meaning at once",
     "agent.default": "a call that names no agent is the configured agent's",
     "agent.empty-says-who-has-rows":

@@ -5,10 +5,13 @@ import type { EmbedderFailure } from "./embedder.js";
 
 export class EmbeddingError extends MemoryError {
   readonly reason: EmbedderFailure;
+  /** the server is there and refused what was in the request (status 400, 413, 422): others may be taken */
+  readonly refusesTexts: boolean;
 
-  constructor(reason: EmbedderFailure, message: string) {
+  constructor(reason: EmbedderFailure, message: string, { refusesTexts = false } = {}) {
     super("embedding_failed", message);
     this.name = "EmbeddingError";
     this.reason = reason;
+    this.refusesTexts = refusesTexts;
   }
 }

@@ -133,7 +133,9 @@ export class HttpEmbedder implements Embedder {
       }
       const failure = asEmbeddingError(error);
       this.#lastFailure = failure;
-      permit.failed();
+      // One text that a working server refuses must not keep all others from it.
+      if (failure.refusesTexts && this.#identity !== null) permit.dropped();
+      else permit.failed();
       throw failure;
     }
   }

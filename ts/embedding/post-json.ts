@@ -6,6 +6,8 @@ import { EmbeddingError } from "./failure.js";
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** 4xx codes that mean "later", not "wrong". */
 const PASSING_STATUS = new Set([408, 425, 429]);
+/** 4xx codes about what was sent, not about where it was sent. */
+const REFUSING_STATUS = new Set([400, 413, 422]);
 
 export interface Endpoint {
   /** without user, password and fragment */
@@ -32,7 +34,7 @@ export function parseEndpoint(url: string): Endpoint | null {
 }
 
 /**
- * The parsed JSON answer. Throws `EmbeddingError`: `unreachable` for network errors, a timeout or a server that
+ * The parsed JSON answer; without a body it is a GET. Throws `EmbeddingError`: `unreachable` for network errors, a timeout or a server that
  * is down or busy, `misconfigured` for other statuses, oversized answers and answers that are not JSON.
  */
 export async function postJson(
@@ -51,9 +53,9 @@ export async function postJson(
   if (options.signal.aborted) giveUp();
   try {
     const response = await fetch(endpoint.address, {
-      method: "POST",
+      method: body === undefined ? "GET" : "POST",
       headers: endpoint.headers,
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: abort.signal,
       // A redirect could carry stored text to another host.
       redirect: "manual",
@@ -100,7 +102,9 @@ function parseJson(bytes: Buffer): unknown {
 function badStatus(status: number): EmbeddingError {
   const isPassing = status >= 500 || PASSING_STATUS.has(status);
   const reason = isPassing ? "unreachable" : "misconfigured";
-  return new EmbeddingError(reason, `the embedding server answered with HTTP status ${status}`);
+  return new EmbeddingError(reason, `the embedding server answered with HTTP status ${status}`, {
+    refusesTexts: REFUSING_STATUS.has(status),
+  });
 }
 
 /** ` (ECONNREFUSED)`; the message beside that code may quote the address, so it is left out. */

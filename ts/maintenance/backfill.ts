@@ -68,7 +68,7 @@ interface Place {
 const STEP_RECORDS = 64;
 /** Blocks whose vectors are written together: so much is made again after a kill. */
 const WRITE_BLOCKS = 64;
-const LEASE_MS = 60_000;
+const LEASE_MS = 15_000;
 
 export class Backfill {
   readonly #parts: BackfillParts;

@@ -11,6 +11,7 @@ import type { Use } from "../store/uses.js";
 import type { Hit } from "./candidate.js";
 import type { FindNeighbours } from "./neighbours.js";
 import type { LexicalSource } from "./retrievers/lexical.js";
+import type { Degraded, RemoteVectors } from "./retrievers/meaning.js";
 import type { VectorSource } from "./retrievers/vector.js";
 import type { RecallTrace } from "./trace.js";
 
@@ -43,8 +44,8 @@ export interface RecallOutcome {
   readonly hits: readonly Hit[];
   /** every row lay below the gate, and rows found by words are shown all the same (confidence only) */
   readonly gateFallback: boolean;
-  /** why the search by meaning did not take part; null when it did */
-  readonly degraded: string | null;
+  /** why the search by meaning was less than whole; null when it was not */
+  readonly degraded: Degraded | null;
   readonly trace: RecallTrace | null;
 }
 
@@ -70,6 +71,8 @@ export interface RecallParts {
   readonly lexical: LexicalSource;
   /** null when the embedder's vectors cannot be searched (off, or not known yet) */
   readonly vectors: () => VectorSource | null;
+  /** searched in place of them; null in mode local */
+  readonly remote: RemoteVectors | null;
   readonly levels: (scope: ReadScope) => CalibratedLevels;
   readonly pool: (scope: ReadScope) => ScopePool;
   readonly memoriesById: (ids: readonly number[], scope: ReadScope, source: SourceFilter | null) => Memory[];

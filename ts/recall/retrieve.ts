@@ -2,14 +2,12 @@
 
 import { recordKey, recordOfKey } from "../domain/record.js";
 import { type ReadScope, type SourceFilter, sourceFilter } from "../domain/scope.js";
-import { withoutQuestionDirection } from "../embedding/question-direction.js";
-import { describeError } from "../errors.js";
 import { type RecordRow, rowText } from "./candidate.js";
 import { exclusion } from "./exclude.js";
 import { listKeys, type RetrievedLists } from "./fuse.js";
 import type { RecallParts, RecallRequest } from "./recall-parts.js";
 import { type LexicalQuery, planLexicalQuery, retrieveLexical } from "./retrievers/lexical.js";
-import { retrieveByVector, type VectorLists } from "./retrievers/vector.js";
+import { type Degraded, searchByMeaning } from "./retrievers/meaning.js";
 
 export interface Retrieved {
   readonly lists: RetrievedLists;
@@ -18,7 +16,7 @@ export interface Retrieved {
   readonly plan: LexicalQuery;
   /** the query's vector, unit norm; null when it has none */
   readonly queryVector: Float32Array | null;
-  readonly degraded: string | null;
+  readonly degraded: Degraded | null;
 }
 
 /** Rows fetched beyond the depth of the lists when texts are excluded; multiplied as long as that is too few. */
@@ -50,10 +48,11 @@ async function retrieveWith(
   const vectorDepth = Math.max(limit, depthFloor);
   const wordDepth = Math.max(vectorDepth, lexicalDepth);
   // The embedder may be a server: it works while the words are searched.
-  const pending = searchByMeaning(request, source, vectorDepth + extra, parts);
+  const withEpisodes = seesEpisodes(request.scope, source);
+  const pending = searchByMeaning({ request, source, withEpisodes, depth: vectorDepth + extra }, parts);
   const plan = planLexicalQuery(request.query, parts.lexical);
   const memories = retrieveLexical("mem", plan, parts.lexical, request.scope, source, wordDepth + extra);
-  const episodes = seesEpisodes(request.scope, source)
+  const episodes = withEpisodes
     ? retrieveLexical("ep", plan, parts.lexical, request.scope, null, wordDepth + extra)
     : [];
   const { vectors, queryVector, degraded } = await pending;
@@ -84,56 +83,6 @@ async function retrieveWith(
 /** Episodes name no source, so a source filter hides them unless a channel places them. */
 function seesEpisodes(scope: ReadScope, source: SourceFilter | null): boolean {
   return source === null || (scope.channel ?? "") !== "";
-}
-
-interface MeaningSearch {
-  readonly vectors: VectorLists;
-  readonly queryVector: Float32Array | null;
-  readonly degraded: string | null;
-}
-
-const NO_VECTORS: VectorLists = { near: [], far: [] };
-
-async function searchByMeaning(
-  request: RecallRequest,
-  source: SourceFilter | null,
-  depth: number,
-  parts: RecallParts,
-): Promise<MeaningSearch> {
-  if (parts.embedder.state().status === "off")
-    return { vectors: NO_VECTORS, queryVector: null, degraded: "off" };
-  try {
-    const queryVector = await parts.embedder.embedQuery(request.query);
-    const search = parts.vectors();
-    if (queryVector === null || search === null)
-      return { vectors: NO_VECTORS, queryVector: null, degraded: null };
-    const { scope } = request;
-    const only = source === null ? null : parts.memoryKeysBySource(scope, source, parts.config.recall.window);
-    const vectors = await retrieveByVector(
-      {
-        query: queryVector,
-        searched: searchVector(queryVector, request, parts),
-        // The window counts all rows of the scope; excluded ones are masked.
-        scope: { ...scope, excludeTags: undefined },
-        pool: parts.pool(scope),
-        only,
-        limit: depth,
-        floor: -1,
-        masked: parts.excludedKeys(scope),
-      },
-      search,
-      parts.config.recall,
-    );
-    return { vectors, queryVector, degraded: null };
-  } catch (error) {
-    return { vectors: NO_VECTORS, queryVector: null, degraded: describeError(error) };
-  }
-}
-
-/** Cascade orders by the cosine that it shows. */
-function searchVector(query: Float32Array, { query: text }: RecallRequest, parts: RecallParts): Float32Array {
-  const directions = parts.config.recall.mode === "cascade" ? null : parts.questionDirections();
-  return directions === null ? query : withoutQuestionDirection(query, text, directions);
 }
 
 function readRows(

@@ -4,6 +4,7 @@ import { MemoryError } from "../errors.js";
 import type { Hit } from "../recall/candidate.js";
 import type { RecallTrace } from "../recall/trace.js";
 import type { StoreOutcome } from "../remember/store-memory.js";
+import type { Advisory } from "../service/advisories.js";
 import type { RecallAnswer } from "../service/memory-service.js";
 import type { PauseState } from "../service/persistence.js";
 import { fitRows, leftOutNote, plainSize, type RowForms, wireSize } from "./budget.js";
@@ -84,7 +85,7 @@ function answerFrame(answer: RecallAnswer): WireObject {
       : { note: `this agent_id holds no memories; these do: ${answer.otherAgents.join(", ")}` }),
     ...(answer.gateFallback ? { gate_fallback: true } : {}),
     ...(answer.trace === null ? {} : { trace: traceAnswer(answer.trace) }),
-    ...(answer.degraded === null ? {} : { advisory: advisory(answer.degraded) }),
+    ...(answer.advisory === null ? {} : { advisory: advisoryAnswer(answer.advisory) }),
   };
 }
 
@@ -96,15 +97,8 @@ function traceAnswer({ stages, openedBy, levels, rows }: RecallTrace): WireObjec
   };
 }
 
-function advisory(reason: string): WireObject {
-  const isOff = reason === "off";
-  return {
-    degraded: true,
-    severity: isOff ? "hint" : "fault",
-    reason: isOff
-      ? "embeddings are switched off: rows were found by words only"
-      : `embeddings are unavailable: rows were found by words only (${reason})`,
-  };
+function advisoryAnswer({ severity, reason, details, scope }: Advisory): WireObject {
+  return { degraded: true, severity, reason, ...details, advisory_scope: scope };
 }
 
 /** Which pause a session key means. */

@@ -18,6 +18,9 @@ export interface CalibrationParts {
   readonly partsFor: (agentId: string) => CalibrateParts;
   /** agents with rows, most rows first, with their number of memories */
   readonly agents: () => readonly { agentId: string; rows: number }[];
+  /** Takes the right to calibrate in the background for `ms`; false when another process has it. */
+  readonly lease: (ms: number) => boolean;
+  readonly release: () => void;
   /** width and name of the embedder's vectors; null while they are unknown */
   readonly embedder: () => { dimension: number; identity: string } | null;
 }
@@ -38,6 +41,7 @@ export interface PrecisionState {
   readonly globalBeta: number;
 }
 
+const LEASE_MS = 15_000;
 const MAX_SAMPLE = 5000;
 const MAX_Z = 10;
 /** Agents calibrated in one background run: the largest stores first. */
@@ -63,6 +67,8 @@ export class CalibrationService {
     const request = this.#request(agentId, options);
     const oldThreshold = calibrations.get(agentId)?.threshold ?? config.recall.minSimilarity;
     const calibration = await calibrate(request, parts, () => this.#stopped);
+    if (this.#parts.embedder()?.identity !== embedder.identity)
+      throw new MemoryError("embedding_failed", "the embedding server's model changed meanwhile");
     calibrations.put(agentId, calibration);
     return { calibration, request, oldThreshold, ...embedder };
   }
@@ -105,6 +111,7 @@ export class CalibrationService {
   /** Calibrates what is due. Runs one at a time; what cannot be calibrated yet is tried again when it has grown. */
   calibrateDue(options: { readonly all?: boolean } = {}): Promise<void> {
     this.#running ??= this.#calibrateDue(options.all ?? false).finally(() => {
+      this.#parts.release();
       this.#running = undefined;
     });
     return this.#running;
@@ -123,6 +130,7 @@ export class CalibrationService {
 
   async #calibrateDue(all: boolean): Promise<void> {
     const { calibrations } = this.#parts;
+    if (!this.#parts.lease(LEASE_MS)) return;
     const agents = this.#parts.agents();
     const total = { agentId: "", rows: agents.reduce((sum, { rows }) => sum + rows, 0) };
     for (const { agentId, rows } of [...agents.slice(0, MAX_AUTOMATIC_AGENTS), total]) {

@@ -8,8 +8,10 @@ import { type DeepCheckParts, type DeepReport, runDeepChecks } from "../maintena
 import { HEALTH_CHECKS } from "../maintenance/health/check.js";
 import { type HealthReport, runHealthChecks } from "../maintenance/health/run-checks.js";
 import { type MergeOutcome, type MergeParts, type MergeRequest, mergeAgents } from "../maintenance/merge.js";
+import type { OldVectors } from "../maintenance/old-vectors.js";
 import type { OperatingContext, OperatingContextReader } from "../maintenance/operating-context.js";
 import type { Progress } from "../maintenance/progress.js";
+import type { RemotePush } from "../maintenance/remote-push.js";
 import { type ExportSnapshot, exportLines } from "../maintenance/transfer/export.js";
 import type { ImportParts } from "../maintenance/transfer/import.js";
 import { importFile } from "../maintenance/transfer/import-file.js";
@@ -18,6 +20,13 @@ import { checkedPath, checkReplaceable } from "../maintenance/transfer/paths.js"
 import type { RecordSource } from "../maintenance/transfer/source.js";
 import { writeExport } from "../maintenance/transfer/write-export.js";
 import type { TransferCounts } from "../store/transfer.js";
+import type {
+  ExportRequest,
+  FileImportRequest,
+  HealthCheckRequest,
+  HealthStats,
+  SelfMaintenance,
+} from "./maintenance-arguments.js";
 
 export interface MaintenanceParts {
   readonly config: Config;
@@ -30,68 +39,17 @@ export interface MaintenanceParts {
   /** one unchanging view of the store; `close` it */
   readonly snapshot: (embeddings: boolean) => ExportSnapshot & { close(): void };
   readonly openCPersonaFile: (path: string) => RecordSource;
+  readonly oldVectors: OldVectors;
   /** asks a new embedder what questions have in common for it; rejects when the backend fails */
   readonly learnQuestions: () => Promise<void>;
-  /** changes when records or vectors may have come; cheap to ask */
+  /** keeps the vector service level with the store; null in mode local */
+  readonly remote: RemotePush | null;
+  /** changes when records or vectors may have come, or the embedder is another; cheap to ask */
   readonly writeMark: () => string;
   readonly repairLexical: () => boolean;
   readonly syncVectors: () => Promise<void>;
   /** records came or went: indexes and calibration follow */
   readonly changed: () => void;
-}
-
-export interface ExportRequest {
-  /** "" = all agents */
-  readonly agentId: string;
-  readonly outputPath: string;
-  readonly embeddings: boolean;
-  /** people at a terminal write where they like */
-  readonly unconfined?: boolean;
-  readonly progress?: Progress | undefined;
-  /** throws when the caller may not replace an export of this agent */
-  readonly checkReplaced?: ((agentId: string) => void) | undefined;
-}
-
-export interface FileImportRequest {
-  readonly inputPath: string;
-  /** "" = every record's own agent */
-  readonly targetAgent: string;
-  readonly dryRun: boolean;
-  readonly unconfined?: boolean;
-  readonly progress?: Progress | undefined;
-  readonly checkAgents?: ((agents: ReadonlySet<string>) => void) | undefined;
-}
-
-export interface HealthCheckRequest {
-  /** "" = all agents */
-  readonly agentId: string;
-  readonly fix: boolean;
-  readonly checks: readonly string[];
-  readonly progress?: Progress | undefined;
-}
-
-/** What the background did in this process. */
-export interface SelfMaintenance {
-  readonly runs: number;
-  readonly lastRunAt: string | null;
-  readonly vectorsFilled: number;
-  readonly wordsIndexRebuilt: number;
-  readonly lastBackfill: BackfillOutcome["end"] | null;
-}
-
-export interface HealthStats {
-  readonly bytes: number;
-  readonly counts: TransferCounts;
-  readonly agentCounts: TransferCounts | null;
-  readonly pending: number;
-  readonly projects: readonly { readonly projectId: string; readonly rows: number }[];
-  readonly channels: readonly { readonly channel: string; readonly rows: number }[];
-  readonly driver: string;
-  readonly sqlite: string;
-  readonly native: string;
-  readonly embedder: string;
-  readonly vectors: { readonly rows: number; readonly behind: number } | null;
-  readonly self: SelfMaintenance;
 }
 
 /** Checks whose repair reaches rows of every agent. */
@@ -113,7 +71,10 @@ export class MaintenanceService {
   };
   /** what the store had seen when nothing was left to do */
   #settledAt: string | null = null;
+  /** records without a vector, as far as this process knows */
+  #missing = 0;
   #flush: () => void = () => {};
+  #whole: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #waitingTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -122,9 +83,25 @@ export class MaintenanceService {
     this.#parts = parts;
   }
 
+  /** Records that wait for a vector, as it was last counted: a recall must not count them. */
+  get missing(): number {
+    return this.#missing;
+  }
+
+  /** A record was stored without the vector that it should have. */
+  noteMissing(): void {
+    if (!this.#parts.health.embedsHere()) return;
+    this.#missing++;
+  }
+
   /** Called before rows are read for an export or a merge: what is still in memory belongs to them. */
   beforeExport(flush: () => void): void {
     this.#flush = flush;
+  }
+
+  /** Called when the last missing vector was made, by whichever process. */
+  afterFill(whole: () => void): void {
+    this.#whole = whole;
   }
 
   /** Looks at the store, and mends it where asked. Throws for names of checks that do not exist. */
@@ -141,8 +118,7 @@ export class MaintenanceService {
   }
 
   #stats(agentId: string | null): HealthStats {
-    const { health, backfill } = this.#parts;
-    const pending = backfill.pending(agentId);
+    const { health } = this.#parts;
     const projects = new Map<string, number>();
     for (const { projectId, rows } of health.rows.projects(agentId))
       projects.set(projectId, (projects.get(projectId) ?? 0) + rows);
@@ -150,7 +126,7 @@ export class MaintenanceService {
       bytes: health.rows.bytes(),
       counts: health.counts(null),
       agentCounts: agentId === null ? null : health.counts(agentId),
-      pending: pending.memories + pending.episodes + pending.waiting,
+      pending: this.#pending(agentId),
       projects: Array.from(projects, ([projectId, rows]) => ({ projectId, rows })),
       channels: health.rows.channels(agentId),
       driver: health.driver,
@@ -162,6 +138,12 @@ export class MaintenanceService {
     };
   }
 
+  /** Vectors to make and records to push. */
+  #pending(agentId: string | null): number {
+    const { memories, episodes, waiting } = this.#parts.backfill.pending(agentId);
+    return memories + episodes + waiting + (this.#parts.remote?.pending(agentId) ?? 0);
+  }
+
   async deepCheck(request: HealthCheckRequest): Promise<DeepReport> {
     if (request.agentId === "") throw invalidArgument("agent_id", "must not be empty");
     const report = await runDeepChecks(request, this.#parts.health);
@@ -171,10 +153,9 @@ export class MaintenanceService {
 
   queueStatus(): { enabled: boolean; pending: number; maxRetries: number; retryDelaySeconds: number } {
     const { maintenance } = this.#parts.config;
-    const { memories, episodes, waiting } = this.#parts.backfill.pending();
     return {
       enabled: maintenance.backfill && this.#parts.health.embedder.state().status !== "off",
-      pending: memories + episodes + waiting,
+      pending: this.#pending(null),
       maxRetries: maintenance.maxRetries,
       retryDelaySeconds: maintenance.retryDelayMs / 1000,
     };
@@ -223,7 +204,10 @@ export class MaintenanceService {
   mergeMemories(request: MergeRequest): MergeOutcome {
     this.#flush();
     const outcome = mergeAgents(request, this.#parts.merge);
-    if (!request.dryRun) this.#parts.changed();
+    if (!request.dryRun) {
+      this.#parts.changed();
+      this.#startSoon(0);
+    }
     return outcome;
   }
 
@@ -234,8 +218,20 @@ export class MaintenanceService {
   }
 
   /** Fills in missing vectors now; for the command line, which shows how far it is. */
-  fillVectors(progress?: Progress): Promise<BackfillOutcome> {
-    return this.#parts.backfill.run(Number.POSITIVE_INFINITY, progress);
+  async fillVectors(progress: Progress = () => {}): Promise<BackfillOutcome> {
+    const before = this.#missing;
+    const outcome = await this.#parts.backfill.run(Number.POSITIVE_INFINITY, (done, total) => {
+      this.#missing = total - done;
+      progress(done, total);
+    });
+    if (outcome.end === "done" || outcome.end === "off") this.#missing = 0;
+    // While nobody knows which vectors are wanted, those that were noted go on to be missing.
+    else if (!this.#isClosed && this.#parts.health.embedderCode() !== null) {
+      const { memories, episodes } = this.#parts.backfill.pending();
+      this.#missing = memories + episodes;
+    }
+    if (this.#missing === 0 && before + outcome.embedded > 0) this.#whole();
+    return outcome;
   }
 
   /** Stretches that a write leaves behind are embedded as soon as it is done. */
@@ -269,7 +265,10 @@ export class MaintenanceService {
     await this.#parts
       .learnQuestions()
       .catch((error: unknown) => log("debug", `question directions not learned: ${describeError(error)}`));
-    const filled = maintenance.backfill ? await this.#parts.backfill.run() : null;
+    const filled = maintenance.backfill ? await this.fillVectors() : null;
+    const pushed = maintenance.backfill ? await this.#parts.remote?.run() : null;
+    if (this.#isClosed) return;
+    if (filled?.end === "done") await this.#dropOldVectors();
     if (this.#isClosed) return;
     this.#self = {
       ...this.#self,
@@ -278,10 +277,20 @@ export class MaintenanceService {
       vectorsFilled: this.#self.vectorsFilled + (filled?.embedded ?? 0),
       lastBackfill: filled?.end ?? null,
     };
-    if (filled === null || filled.end === "off") return;
+    if (filled === null || (filled.end === "off" && this.#parts.remote === null)) return;
     if (filled.embedded > 0) log("info", `${filled.embedded} missing vectors were filled in`);
-    this.#settledAt = filled.end === "done" && filled.embedded === 0 ? mark : null;
+    const isFilled = filled.end === "off" || (filled.end === "done" && filled.embedded === 0);
+    this.#settledAt = isFilled && (pushed ?? "done") === "done" ? mark : null;
     this.#startSoon(maintenance.retryDelayMs);
+  }
+
+  /** Every record has its successor. */
+  async #dropOldVectors(): Promise<void> {
+    const { oldVectors } = this.#parts;
+    oldVectors.touch();
+    const gone = await oldVectors.removeOutdated(() => this.#isClosed);
+    for (const identity of gone)
+      log("info", `the vectors of ${identity} are removed: others took their place`);
   }
 
   #startSoon(delayMs: number): void {
@@ -305,10 +314,12 @@ export class MaintenanceService {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#waitingTimer);
-    await this.#parts.backfill.close();
+    await Promise.all([this.#parts.backfill.close(), this.#parts.remote?.close()]);
   }
 }
 
 function logFailure(error: unknown): void {
   log("warn", `self-maintenance: ${error instanceof MemoryError ? error.message : String(error)}`);
 }
+
+export type { ExportRequest, FileImportRequest, HealthCheckRequest, HealthStats, SelfMaintenance };

@@ -1,9 +1,7 @@
 // One method per capability: what MCP, HTTP, CLI and the library call. Whole rows go out, cuts for readers
 // are made in response/.
 
-import type { AmbientParts } from "../ambient/types.js";
 import type { Config } from "../config.js";
-import type { ListCursor } from "../domain/cursor.js";
 import type { Episode, Memory } from "../domain/memory.js";
 import { type RecordId, recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
@@ -12,17 +10,23 @@ import type { Embedder } from "../embedding/embedder.js";
 import { invalidArgument, MemoryError } from "../errors.js";
 import type { RecordRow } from "../recall/candidate.js";
 import { recall } from "../recall/recall.js";
-import type { PassageRequest, RecallOutcome, RecallParts } from "../recall/recall-parts.js";
-import { type ContextEntry, heldTexts, type MergedEntry, mergeByTime } from "../recall/with-context.js";
+import { type ContextEntry, heldTexts, mergeByTime } from "../recall/with-context.js";
 import { archiveEpisode, type EpisodeOutcome, type EpisodeRequest } from "../remember/archive-episode.js";
-import type { EmbedText } from "../remember/block-embedder.js";
 import { checkScope, cleanRequired } from "../remember/checks.js";
-import { type StoreOutcome, type StoreRequest, storeMemory } from "../remember/store-memory.js";
+import { type StoreOutcome, storeMemory } from "../remember/store-memory.js";
 import { notChangeable, type UpdateOutcome, updateMemory } from "../remember/update-memory.js";
-import type { Store } from "../store/store.js";
 import type { VectorSearch } from "../vectors/vector-search.js";
 import type { Caller } from "./access.js";
+import { Advisories } from "./advisories.js";
 import { AmbientService } from "./ambient-service.js";
+import type {
+  ContextAnswer,
+  ListArguments,
+  RecallAnswer,
+  RecallArguments,
+  ScopeArguments,
+  StoreArguments,
+} from "./arguments.js";
 import type { CalibrationService } from "./calibration-service.js";
 import { type ContentsAnswer, type ContentsRef, readContents } from "./contents.js";
 import { type Refusal, refusalOf } from "./demands.js";
@@ -30,60 +34,7 @@ import type { MaintenanceService } from "./maintenance-service.js";
 import { PersistencePauses } from "./persistence.js";
 import { QuietMoment } from "./quiet-moment.js";
 import { agentScope, readScope, writeScope } from "./scopes.js";
-
-/** The bucket a call names; what is left out comes from the settings. */
-export interface ScopeArguments {
-  readonly agentId?: string | undefined;
-  /** `""` the global pool, `"*"` all projects (reads only) */
-  readonly projectId?: string | undefined;
-  readonly channel?: string | undefined;
-}
-
-export interface StoreArguments extends ScopeArguments, Omit<StoreRequest, "scope"> {}
-
-export interface RecallArguments extends ScopeArguments {
-  readonly query: string;
-  /** most rows, default 10; clamped to the scan window */
-  readonly limit?: number | undefined;
-  readonly sourceId?: string | undefined;
-  readonly excludeContents?: readonly string[] | undefined;
-  readonly deep?: boolean | undefined;
-  /** adds what each step did */
-  readonly trace?: boolean | undefined;
-  /** adds to long rows which of their passages answer the query */
-  readonly passages?: PassageRequest | undefined;
-}
-
-export interface RecallAnswer extends RecallOutcome {
-  /** the agent holds no rows at all, but these do */
-  readonly otherAgents?: readonly string[];
-}
-
-export interface ContextAnswer extends RecallAnswer {
-  readonly merged: readonly MergedEntry[];
-}
-
-export interface ListArguments extends ScopeArguments {
-  readonly limit?: number | undefined;
-  /** the last row of the page before */
-  readonly after?: ListCursor | undefined;
-}
-
-/** The parts that the service works with; `open-memory.ts` builds them. */
-export interface ServiceParts {
-  readonly config: Config;
-  readonly clock: { now(): number };
-  readonly store: Store;
-  readonly embedder: Embedder;
-  readonly embedText: EmbedText;
-  readonly recallParts: RecallParts;
-  readonly vectorsOf: AmbientParts["vectorsOf"];
-  readonly calibration: CalibrationService;
-  readonly maintenance: MaintenanceService;
-  /** the vector search of the embedder's identity, once it is known */
-  readonly vectorSearch: () => VectorSearch | null;
-  readonly close: () => Promise<void>;
-}
+import type { ServiceParts } from "./service-parts.js";
 
 const DEFAULT_LIMIT = 10;
 
@@ -99,6 +50,7 @@ export class MemoryService {
   readonly ambient: AmbientService;
   readonly #parts: ServiceParts;
   readonly #calibration: QuietMoment;
+  readonly #advisories: Advisories;
 
   constructor(parts: ServiceParts) {
     this.config = parts.config;
@@ -108,6 +60,10 @@ export class MemoryService {
     this.maintenance = parts.maintenance;
     this.ambient = new AmbientService(parts);
     this.maintenance.beforeExport(() => this.ambient.uses.flush());
+    this.maintenance.afterFill(() => {
+      if (this.config.calibration.automatic) this.#calibration.start();
+    });
+    this.#advisories = new Advisories(parts.config.maintenance.advisory, parts.isShared);
     this.#parts = parts;
   }
 
@@ -130,8 +86,9 @@ export class MemoryService {
           store.relations.add(recordKey("mem", id), key, type, createdAt),
       },
     );
-    if (outcome.result === "stored") this.#grew();
-    return outcome;
+    if (outcome.result !== "stored") return outcome;
+    this.#grew();
+    return this.#pushed(outcome);
   }
 
   /** Finds memories and episodes by words and meaning; the last row is the best. */
@@ -152,7 +109,10 @@ export class MemoryService {
       this.#parts.recallParts,
     );
     this.ambient.listed(outcome.hits.flatMap(({ row }) => (row.kind === "profile" ? [] : [row])));
-    return outcome.hits.length > 0 ? outcome : { ...outcome, ...this.#otherAgents(scope) };
+    const missing = this.maintenance.missing;
+    const advisory = this.#advisories.of(request.sessionKey, outcome.degraded, missing);
+    const answer = { ...outcome, advisory };
+    return answer.hits.length > 0 ? answer : { ...answer, ...this.#otherAgents(scope) };
   }
 
   /** An answer that is empty because the agent has no rows must not look like "nothing relevant". */
@@ -214,6 +174,16 @@ export class MemoryService {
       transaction: (work) => store.database.transaction(work),
     });
     this.#vectorsChanged();
+    return this.#pushed(outcome);
+  }
+
+  /** The vector service is told at once: a text that it has counts as embedded. */
+  async #pushed<Outcome extends { readonly id: number; readonly embedded: boolean }>(
+    outcome: Outcome,
+  ): Promise<Outcome> {
+    const isPushed = (await this.#parts.remote?.push(recordKey("mem", outcome.id))) === true;
+    if (isPushed) return { ...outcome, embedded: true };
+    if (!outcome.embedded) this.maintenance.noteMissing();
     return outcome;
   }
 
@@ -226,6 +196,7 @@ export class MemoryService {
       store.deleteMemory(id);
     });
     this.#vectorsChanged();
+    void this.#parts.remote?.withdraw([recordKey("mem", id)]);
   }
 
   /** Protects a memory against edits and deletion, or ends that. Changes no ranking. */
@@ -254,6 +225,7 @@ export class MemoryService {
       },
     );
     this.#vectorsChanged();
+    await this.#parts.remote?.push(recordKey("ep", outcome.id));
     return outcome;
   }
 
@@ -269,6 +241,7 @@ export class MemoryService {
       store.deleteEpisode(id);
     });
     this.#vectorsChanged();
+    void this.#parts.remote?.withdraw([recordKey("ep", id)]);
   }
 
   /** The agent's profile, "" when there is none. */
@@ -291,6 +264,7 @@ export class MemoryService {
     const deleted = this.#parts.store.deleteAgent(agentId);
     this.calibration.forget(agentId);
     this.#vectorsChanged();
+    void this.#parts.remote?.run();
     return deleted;
   }
 
@@ -326,7 +300,9 @@ export class MemoryService {
   async maintain(): Promise<void> {
     const { automatic, atEveryStart } = this.config.calibration;
     await this.maintenance.runOnce();
-    if (automatic || atEveryStart) await this.calibration.calibrateDue({ all: atEveryStart });
+    // With vectors of some records only it would learn from those; it follows when the last one is made.
+    const isWhole = this.maintenance.missing === 0;
+    if ((automatic && isWhole) || atEveryStart) await this.calibration.calibrateDue({ all: atEveryStart });
   }
 
   /** Waits for background work and closes the files. */
@@ -341,4 +317,12 @@ export class MemoryService {
   }
 }
 
-export type { ContentsAnswer, StoreOutcome };
+export type {
+  ContentsAnswer,
+  ContextAnswer,
+  RecallAnswer,
+  RecallArguments,
+  ScopeArguments,
+  StoreArguments,
+  StoreOutcome,
+};

@@ -16,6 +16,8 @@ export interface MaintenanceConfig {
   readonly maxRetries: number;
   /** `CPERSONA_TASK_RETRY_DELAY`: seconds before a failing backend is asked again, default 30 */
   readonly retryDelayMs: number;
+  /** `CPERSONA_DEGRADED_ADVISORY`: a recall says when the search by meaning is less than whole, default true */
+  readonly advisory: boolean;
   /** `CPERSONA_NEAR_DUPLICATE_ROW_CAP`: newest rows that the near-duplicate check compares, default 5000 */
   readonly nearDuplicateRows: number;
 }
@@ -30,6 +32,7 @@ export function readMaintenance(read: SettingReader): MaintenanceConfig {
     backfill: read.boolean("CPERSONA_TASK_QUEUE_ENABLED", true),
     maxRetries: read.integer("CPERSONA_TASK_MAX_RETRIES", { fallback: 3, min: 1 }),
     retryDelayMs: read.integer("CPERSONA_TASK_RETRY_DELAY", { fallback: 30, min: 1 }) * 1000,
+    advisory: read.boolean("CPERSONA_DEGRADED_ADVISORY", true),
     nearDuplicateRows: read.integer("CPERSONA_NEAR_DUPLICATE_ROW_CAP", { fallback: 5000, min: 2 }),
   };
 }

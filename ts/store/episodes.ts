@@ -51,6 +51,15 @@ export class Episodes {
       .map(toEpisode);
   }
 
+  /** Which of these ids the scope may see, in no stated order. */
+  visibleIds(ids: readonly number[], scope: ReadScope): number[] {
+    const where = scopeCondition(scope, "episodes");
+    return this.#db
+      .sql(`SELECT id FROM episodes WHERE id IN (SELECT value FROM json_each(?)) AND ${where.sql}`)
+      .all(JSON.stringify(ids), ...where.values)
+      .map((row) => Number(row["id"]));
+  }
+
   /** Newest first by storage time; of the same second the larger id is newer. */
   newest(scope: ReadScope, limit: number, offset = 0): Episode[] {
     const where = scopeCondition(scope, "episodes");

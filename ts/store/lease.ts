@@ -1,7 +1,9 @@
-// The right of one process among many to do a piece of background work, until a moment that it keeps moving
-// on. A process that is killed loses it by itself.
+// The right of one process among many to do a piece of background work. It is prolonged while it is held, so
+// it can be short: a process that is killed loses it within that time.
 
 import { randomUUID } from "node:crypto";
+import { describeError } from "../errors.js";
+import { log } from "../log.js";
 import type { Database } from "./database.js";
 import type { Settings } from "./settings.js";
 
@@ -12,6 +14,7 @@ export class Lease {
   readonly #now: () => number;
   readonly #owner = randomUUID();
   #isMine = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(db: Database, settings: Settings, name: string, now: () => number) {
     this.#db = db;
@@ -20,18 +23,37 @@ export class Lease {
     this.#now = now;
   }
 
-  /** Takes or prolongs it; false while another process has it. */
+  /** Takes it for `ms` and prolongs it until `release`; false while another process has it. */
   take(ms: number): boolean {
+    this.#isMine = this.#put(ms);
+    clearInterval(this.#timer);
+    if (this.#isMine) {
+      this.#timer = setInterval(() => this.#prolong(ms), ms / 3);
+      this.#timer.unref();
+    }
+    return this.#isMine;
+  }
+
+  #put(ms: number): boolean {
     return this.#db.transaction(() => {
       const held = parse(this.#settings.get(this.#name));
       if (held !== null && held.owner !== this.#owner && held.until > this.#now()) return false;
       this.#settings.put(this.#name, JSON.stringify({ owner: this.#owner, until: this.#now() + ms }));
-      this.#isMine = true;
       return true;
     });
   }
 
+  #prolong(ms: number): void {
+    try {
+      this.#put(ms);
+    } catch (error) {
+      // The work itself meets the same store and reports it.
+      log("debug", `lease not prolonged: ${describeError(error)}`);
+    }
+  }
+
   release(): void {
+    clearInterval(this.#timer);
     if (!this.#isMine) return;
     this.#isMine = false;
     this.#db.transaction(() => {

@@ -107,6 +107,15 @@ export class Memories {
       .map(toMemory);
   }
 
+  /** Which of these ids the scope may see, in no stated order. */
+  visibleIds(ids: readonly number[], scope: ReadScope, source: SourceFilter | null): number[] {
+    const where = both(scopeCondition(scope, "memories"), sourceCondition(source, "memories"));
+    return this.#db
+      .sql(`SELECT id FROM memories WHERE ${IDS} AND ${where.sql}`)
+      .all(JSON.stringify(ids), ...where.values)
+      .map((row) => Number(row["id"]));
+  }
+
   /** Newest first by storage time; of the same second the larger id is newer. */
   newest(scope: ReadScope, source: SourceFilter | null, limit: number, offset = 0): Memory[] {
     const where = both(scopeCondition(scope, "memories"), sourceCondition(source, "memories"));

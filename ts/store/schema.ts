@@ -191,10 +191,26 @@ const WAITING = `
 CREATE INDEX embeddings_waiting ON embeddings(embedder, record_key) WHERE length(vector) = 0 AND end_char > 0;
 `;
 
+/**
+ * What vector services were given: a record under an agent's name, and the hash of the text that a service
+ * confirmed; empty while that is open. Compared with the records, it tells what to push and what to remove.
+ */
+const REMOTE_ROWS = `
+CREATE TABLE remote_rows (
+  service     TEXT NOT NULL,
+  record_key  INTEGER NOT NULL,
+  agent_id    TEXT NOT NULL,
+  content_hash BLOB NOT NULL,
+  PRIMARY KEY (service, record_key, agent_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX remote_rows_agent ON remote_rows(service, agent_id);
+`;
+
 /** Step i takes a database from schema i to schema i + 1. Landed steps never change. */
 export const MIGRATIONS: readonly string[] = [
   MEMORIES + EPISODES + PROFILES + SCOPES + EMBEDDINGS + USES + RELATIONS + SHOWINGS + LEXICAL + SETTINGS,
   WAITING,
+  REMOTE_ROWS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

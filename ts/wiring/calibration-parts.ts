@@ -7,15 +7,19 @@ import { calibratedCosine, identityKey } from "../embedding/embedder.js";
 import type { CalibrateParts } from "../maintenance/calibrate.js";
 import { confidence } from "../recall/confidence.js";
 import type { CalibrationParts } from "../service/calibration-service.js";
+import { Lease } from "../store/lease.js";
 import { vectorSource, type Wiring } from "./recall-parts.js";
 
 export function calibrationParts(wiring: Wiring): CalibrationParts {
-  const { config, store, embedder, calibrations } = wiring;
+  const { config, clock, store, embedder, calibrations } = wiring;
+  const lease = new Lease(store.database, store.settings, "calibration", () => clock.now());
   return {
     config,
     calibrations,
     partsFor: (agentId) => calibrateParts(agentId, wiring),
     agents: () => store.memoryCounts(),
+    lease: (ms) => lease.take(ms),
+    release: () => lease.release(),
     embedder: () => {
       const identity = embedder.state().status === "off" ? null : embedder.identity();
       return identity === null ? null : { dimension: identity.dimension, identity: identityKey(identity) };

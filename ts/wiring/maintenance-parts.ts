@@ -5,6 +5,7 @@ import type { ReadScope } from "../domain/scope.js";
 import { calibratedCosine, identityKey } from "../embedding/embedder.js";
 import { Backfill } from "../maintenance/backfill.js";
 import type { DeepCheckParts } from "../maintenance/deep-check.js";
+import { OldVectors } from "../maintenance/old-vectors.js";
 import { OperatingContextReader } from "../maintenance/operating-context.js";
 import type { ExportSnapshot } from "../maintenance/transfer/export.js";
 import type { ImportParts } from "../maintenance/transfer/import.js";
@@ -13,6 +14,7 @@ import type { BlockEmbedder } from "../remember/block-embedder.js";
 import type { MaintenanceParts } from "../service/maintenance-service.js";
 import { CPersonaFile } from "../store/cpersona-file.js";
 import { loadDriver } from "../store/driver.js";
+import { EmbedderUses } from "../store/embedder-uses.js";
 import { Lease } from "../store/lease.js";
 import { contentHash } from "../store/memories.js";
 import { SCHEMA_VERSION } from "../store/schema.js";
@@ -49,8 +51,13 @@ export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {
       const file = CPersonaFile.open(path, loadDriver(config.database.driver));
       return { unit: "row", records: () => numbered(file.records()), close: () => file.close() };
     },
-    learnQuestions: () => wiring.questions.learn(),
-    writeMark: () => store.vectorGaps.writeMark(),
+    remote: wiring.remote?.push ?? null,
+    oldVectors: oldVectorsOf(wiring),
+    writeMark: () => `${store.vectorGaps.writeMark()}:${embedderCode(wiring)}`,
+    // They serve the search here, of vectors that are kept here.
+    learnQuestions: async () => {
+      if (config.remote.storesVectors) await wiring.questions.learn();
+    },
     repairLexical: () => store.repairLexical(),
     syncVectors: async () => searches.open()?.sync(),
     changed: () => searches.open()?.scheduleSync(),
@@ -77,9 +84,11 @@ function embedderCode({ store, embedder }: Wiring): number | null {
 function backfillOf(wiring: MaintenanceWiring): Backfill {
   const { config, clock, store, embedder, searches, blocks } = wiring;
   const lease = new Lease(store.database, store.settings, "vectors", () => clock.now());
+  // Where only the service keeps vectors, none are missing here.
+  const isOff = !config.remote.storesVectors;
   return new Backfill({
-    embedder,
-    embedderCode: () => embedderCode(wiring),
+    embedder: isOff ? { state: () => ({ status: "off" }) } : embedder,
+    embedderCode: () => (isOff ? null : embedderCode(wiring)),
     embedTexts: (texts) => blocks.embedAll(texts),
     idsWithoutVector: (kind, code, before, limit) =>
       store.vectorGaps.idsWithoutVector(kind, code, before, limit),
@@ -88,6 +97,8 @@ function backfillOf(wiring: MaintenanceWiring): Backfill {
     texts: (keys) => store.vectorGaps.texts(keys),
     putVectors: (code, rows) =>
       store.database.transaction(() => {
+        // A server's model may have changed while texts were embedded for the one before.
+        if (embedderCode(wiring) !== code) return;
         const now = store.vectorGaps.texts(rows.map(({ key }) => key));
         for (const { key, text, embedding } of rows) {
           // The row may have been changed or deleted while its text was embedded.
@@ -100,6 +111,19 @@ function backfillOf(wiring: MaintenanceWiring): Backfill {
     release: () => lease.release(),
     changed: () => searches.open()?.scheduleSync(),
     maxRetries: config.maintenance.maxRetries,
+  });
+}
+
+function oldVectorsOf(wiring: Wiring): OldVectors {
+  const { clock, store, searches } = wiring;
+  const uses = new EmbedderUses(store.database, store.settings);
+  return new OldVectors({
+    clock,
+    embedderCode: () => embedderCode(wiring),
+    touch: (code, now) => uses.touch(code, now),
+    byLastUse: () => uses.byLastUse(),
+    removeVectors: (code, successor, from, limit) => uses.removeVectors(code, successor, from, limit),
+    removeIndex: (identity) => searches.removeFiles(identity),
   });
 }
 
@@ -116,7 +140,10 @@ function healthParts(
     rows: store.health,
     embedder,
     embedderCode: () => embedderCode(wiring),
+    // The embedder inside the package has no vector for scripts that it does not know, and never fails.
+    embedsHere: () => config.remote.storesVectors && !["static", "none"].includes(config.embedding.mode),
     backfill,
+    remote: wiring.remote,
     operatingContext,
     vectors: () => searches.open()?.info() ?? null,
     syncVectors: async () => searches.open()?.sync(),

@@ -1,14 +1,17 @@
 // Settings -> native core, embedder, store, vector search: what every use of a memory works with.
 
 import type { Config } from "../config.js";
+import { capabilitiesOf } from "../embedding/capabilities.js";
 import { identityKey } from "../embedding/embedder.js";
 import { openEmbedder } from "../embedding/open-embedder.js";
+import { ReopeningEmbedder } from "../embedding/reopening.js";
 import { log, setLogLevel } from "../log.js";
 import { CalibrationStore } from "../maintenance/calibration.js";
 import { openCore } from "../native/core.js";
 import { Store } from "../store/store.js";
 import { questionDirections } from "./question-directions.js";
 import type { Wiring } from "./recall-parts.js";
+import { remoteParts } from "./remote-parts.js";
 import { vectorSearches } from "./vector-searches.js";
 
 export interface OpenWiring extends Wiring {
@@ -26,12 +29,20 @@ export function openWiring(config: Config, clock: { now(): number }, { readOnly 
   });
   if (notice !== null) log("warn", notice);
   const store = Store.open(config.database, { readOnly });
-  const embedder = openEmbedder(config.embedding, { core, clock });
+  const embedder = new ReopeningEmbedder({
+    open: () => openEmbedder(config.embedding, { core, clock }),
+    capabilities: capabilitiesOf(config.embedding),
+    now: () => clock.now(),
+  });
   const searches = vectorSearches(config, core, store, embedder);
   const calibrations = new CalibrationStore(store.settings, () => {
     const identity = embedder.state().status === "off" ? null : embedder.identity();
     return identity === null ? null : identityKey(identity);
   });
   const questions = questionDirections({ store, embedder });
-  return { config, clock, core, store, embedder, searches, calibrations, questions, nativeNotice: notice };
+  const remote = remoteParts(config, clock, store, embedder);
+  return {
+    ...{ config, clock, core, store, embedder, searches, calibrations, questions, remote },
+    nativeNotice: notice,
+  };
 }

@@ -12,6 +12,7 @@ import type { RecallParts } from "../recall/recall-parts.js";
 import type { VectorSource } from "../recall/retrievers/vector.js";
 import type { Store } from "../store/store.js";
 import type { QuestionDirectionStore } from "./question-directions.js";
+import type { RemoteParts } from "./remote-parts.js";
 import type { VectorSearches } from "./vector-searches.js";
 
 export interface Wiring {
@@ -22,6 +23,8 @@ export interface Wiring {
   readonly embedder: Embedder;
   readonly searches: VectorSearches;
   readonly calibrations: CalibrationStore;
+  /** null in mode local */
+  readonly remote: RemoteParts | null;
   readonly questions: QuestionDirectionStore;
 }
 
@@ -36,6 +39,7 @@ export function recallParts(wiring: Wiring): RecallParts {
     fusion: core.fusion,
     lexical: store.lexical,
     vectors: () => vectorSource(wiring),
+    remote: wiring.remote?.vectors ?? null,
     levels: levelsOf(wiring),
     pool: (scope) => store.pool(scope),
     memoriesById: (ids, scope, source) => memories.get(ids, scope, source),

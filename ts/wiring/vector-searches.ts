@@ -1,17 +1,22 @@
 // The vector search of the embedder's identity, opened when that is known and vectors are first asked for.
 
 import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Config } from "../config.js";
-import { type Embedder, identityKey } from "../embedding/embedder.js";
+import { type Embedder, type EmbedderIdentity, identityKey } from "../embedding/embedder.js";
+import { describeError } from "../errors.js";
+import { log } from "../log.js";
 import type { NativeCore } from "../native/contract.js";
 import { twinCore } from "../native/twin/core.js";
 import type { Store } from "../store/store.js";
 import { VectorSearch, type VectorSource } from "../vectors/vector-search.js";
 
 export interface VectorSearches {
-  /** null while the embedder is off or its identity is not known yet */
+  /** of the embedder's present identity; null while it is off or that is not known yet */
   open(): VectorSearch | null;
+  /** Deletes the index files of an identity whose vectors are gone. */
+  removeFiles(identity: string): void;
   close(): Promise<void>;
 }
 
@@ -21,14 +26,35 @@ export function vectorSearches(
   store: Store,
   embedder: Embedder,
 ): VectorSearches {
-  let current: VectorSearch | null = null;
+  // A server may change its model, and change back: searches that are running keep theirs.
+  const opened = new Map<string, VectorSearch>();
   return {
     open: () => {
-      current ??= openVectorSearch(config, core, store, embedder);
-      return current;
+      const identity = embedder.state().status === "off" ? null : embedder.identity();
+      if (identity === null) return null;
+      const key = identityKey(identity);
+      const search = opened.get(key) ?? openVectorSearch(config, core, store, embedder, identity);
+      opened.set(key, search);
+      return search;
     },
-    close: async () => current?.close(),
+    removeFiles: (identity) => {
+      const folder = indexFolder(config.database.path, indexName(store, identity));
+      if (folder === null || opened.has(identity)) return;
+      try {
+        rmSync(folder, { recursive: true, force: true });
+      } catch (error) {
+        // A process that still has them mapped keeps them on some platforms; they are never read again.
+        log("debug", `index files of an old embedder stay: ${describeError(error)}`);
+      }
+    },
+    close: async () => {
+      await Promise.all(Array.from(opened.values(), (search) => search.close()));
+    },
   };
+}
+
+function indexName(store: Store, identity: string): Buffer {
+  return createHash("sha256").update(`${store.databaseId()}\n${identity}`).digest();
 }
 
 function openVectorSearch(
@@ -36,12 +62,11 @@ function openVectorSearch(
   core: NativeCore,
   store: Store,
   embedder: Embedder,
-): VectorSearch | null {
-  const identity = embedder.state().status === "off" ? null : embedder.identity();
-  if (identity === null) return null;
+  identity: EmbedderIdentity,
+): VectorSearch {
   const { dimension } = identity;
   const key = identityKey(identity);
-  const name = createHash("sha256").update(`${store.databaseId()}\n${key}`).digest();
+  const name = indexName(store, key);
   const options = { dimension, identity: name.subarray(0, 16) };
   const folder = indexFolder(config.database.path, name);
   // A database in memory has no files, and the addon's index is files.

@@ -129,6 +129,24 @@ describe("a lease", () => {
     second.release();
     expect(first.take(1000)).toBe(true);
   });
+
+  it("is prolonged while its process works, and runs out when that is killed", () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const store = openStore();
+    let now = 0;
+    const lease = () => new Lease(store.database, store.settings, "work", () => now);
+    const [first, second] = [lease(), lease()];
+    expect(first.take(15_000)).toBe(true);
+    for (; now < 60_000; now += 5000) vi.advanceTimersByTime(5000);
+    expect(second.take(15_000)).toBe(false);
+    // A killed process prolongs nothing.
+    vi.clearAllTimers();
+    now += 9000;
+    expect(second.take(15_000)).toBe(false);
+    now += 6000;
+    expect(second.take(15_000)).toBe(true);
+  });
 });
 
 describe("stretches that a write leaves behind", () => {

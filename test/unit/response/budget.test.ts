@@ -16,6 +16,7 @@ const answer = (hits: ReturnType<typeof hit>[]) => ({
   hits,
   gateFallback: false,
   degraded: null,
+  advisory: null,
   trace: null,
 });
 const contents = (rows: unknown): number[] =>

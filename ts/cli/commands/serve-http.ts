@@ -24,7 +24,7 @@ export async function serveHttp(options: HttpOptions): Promise<void> {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
   });
   const summary = await operatorSummary(config);
-  const service = openService(config, { now: () => Date.now() });
+  const service = openService(config, { now: () => Date.now() }, { isShared: true });
   const server = await listen({
     config: config.http,
     version: packageVersion(),

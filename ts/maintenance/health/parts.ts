@@ -7,6 +7,7 @@ import type { SchemaFault } from "../../store/schema-check.js";
 import type { MovedProfile, TransferCounts } from "../../store/transfer.js";
 import type { Backfill } from "../backfill.js";
 import type { OperatingContextReader } from "../operating-context.js";
+import type { RemotePush } from "../remote-push.js";
 
 export interface HealthParts {
   readonly config: Config;
@@ -15,7 +16,11 @@ export interface HealthParts {
   readonly embedder: Pick<Embedder, "state">;
   /** code of the present embedder's vectors; null while it is off or unknown */
   readonly embedderCode: () => number | null;
+  /** whether every text gets a vector, and that is kept here */
+  readonly embedsHere: () => boolean;
   readonly backfill: Backfill;
+  /** the vector service and what is wrong with it; null in mode local */
+  readonly remote: { readonly push: RemotePush; readonly failure: () => string | null } | null;
   readonly vectors: () => { readonly rows: number; readonly behind: number } | null;
   readonly syncVectors: () => Promise<void>;
   readonly operatingContext: OperatingContextReader;

@@ -28,9 +28,12 @@ function missingVectors(kind: "memories" | "episodes"): StoreCheck {
   return {
     find: (agentId, parts) => {
       const count = parts.backfill.pending(agentId)[kind];
+      const total = parts.counts(agentId)[kind];
+      const done = total - count;
       return counted(count, {
         repairable: count,
-        hint: "rows without a vector are found by their words only; the server fills them in by itself",
+        hint: `${done} of ${total} ${kind} embedded with the present model; the others are found by their words, the server fills them in by itself`,
+        details: { embedded: done, total },
       });
     },
     repair: async (_, parts) => (await parts.backfill.run(MAX_FILLED)).embedded,
@@ -114,13 +117,29 @@ export const STORE_CHECKS: Readonly<Record<string, StoreCheck | undefined>> = {
       return {
         count: others.reduce((sum, { records }) => sum + records, 0),
         repairable: others.length,
-        hint: "vectors of other embedders are kept in case you go back; a repair removes them",
+        hint: "vectors of the embedder before are kept in case you go back; a repair removes them",
         details: { embedders: others.map(({ identity, records }) => ({ identity, records })) },
       };
     },
     repair: (_, { rows, embedderCode, transaction }) => {
       const code = embedderCode();
       return code === null ? 0 : transaction(() => rows.removeOtherVectors(code));
+    },
+  },
+  remote_vectors: {
+    find: (agentId, { remote }) => {
+      if (remote === null) return null;
+      const [count, failure] = [remote.push.pending(agentId), remote.failure()];
+      if (failure !== null) return { count: Math.max(1, count), hint: failure };
+      return counted(count, {
+        repairable: count,
+        hint: "records that the vector service has not confirmed; they are pushed by themselves",
+      });
+    },
+    repair: async (agentId, { remote }) => {
+      const before = remote?.push.pending(agentId) ?? 0;
+      await remote?.push.run();
+      return before - (remote?.push.pending(agentId) ?? 0);
     },
   },
   vector_index: {

@@ -54,6 +54,7 @@ export const recallWithContext = defineTool({
         sourceId: input.source_id,
         deep: input.deep,
         passages: passageRequest(view),
+        sessionKey: input.session_key,
       },
       context.entries,
     );

@@ -49,6 +49,7 @@ export const recall = defineTool({
       deep: input.deep,
       trace: input.trace,
       passages: passageRequest(view),
+      sessionKey: input.session_key,
     });
     return recallAnswer(onlyVisible(answer, caller), view);
   },

@@ -1,0 +1,180 @@
+// What a vector service holds of this store, and what it lacks. Every question is a comparison of the records
+// with what the service confirmed, so nothing that an outage or a kill swallowed can stay unnoticed.
+
+import type { RecordKind } from "../domain/record.js";
+import type { Database } from "./database.js";
+import { contentHash } from "./memories.js";
+import type { Settings } from "./settings.js";
+
+/** A record as a service is to hold it. */
+export interface RemoteItem {
+  readonly key: number;
+  readonly agentId: string;
+  readonly text: string;
+}
+
+/** A record that a service may hold under an agent's name. */
+export interface RemoteEntry {
+  readonly key: number;
+  readonly agentId: string;
+}
+
+const OPEN = new Uint8Array(0);
+
+/** Episodes never change their text: any confirmed hash will do. */
+const HELD = {
+  mem: "h.record_key = r.id * 2 AND h.agent_id = r.agent_id AND h.content_hash = r.content_hash",
+  ep: "h.record_key = r.id * 2 + 1 AND h.agent_id = r.agent_id AND h.content_hash <> x''",
+} as const;
+
+const STALE = `h.service = ?
+  AND NOT EXISTS (SELECT 1 FROM memories m WHERE h.record_key % 2 = 0 AND m.id = h.record_key / 2 AND m.agent_id = h.agent_id)
+  AND NOT EXISTS (SELECT 1 FROM episodes e WHERE h.record_key % 2 = 1 AND e.id = h.record_key / 2 AND e.agent_id = h.agent_id)`;
+
+export class RemoteRows {
+  readonly #db: Database;
+  readonly #settings: Settings;
+  readonly #service: string;
+
+  /** @param service name under which the service's rows are kept */
+  constructor(db: Database, settings: Settings, service: string) {
+    this.#db = db;
+    this.#settings = settings;
+    this.#service = service;
+  }
+
+  /** Ids of records that the service has not confirmed with their present text, newest first, below `before`. */
+  unsentIds(kind: RecordKind, before: number, limit: number): number[] {
+    const table = kind === "mem" ? "memories" : "episodes";
+    return this.#db
+      .sql(
+        `SELECT r.id AS id FROM ${table} r WHERE r.id < ?
+           AND NOT EXISTS (SELECT 1 FROM remote_rows h WHERE h.service = ? AND ${HELD[kind]})
+         ORDER BY r.id DESC LIMIT ?`,
+      )
+      .all(before, this.#service, limit)
+      .map((row) => Number(row["id"]));
+  }
+
+  /** Records of an agent (null = all) that the service has not confirmed. */
+  countUnsent(agentId: string | null): number {
+    const count = (table: string, held: string): number =>
+      Number(
+        this.#db.value(
+          `SELECT count(*) FROM ${table} r WHERE (? IS NULL OR r.agent_id = ?)
+             AND NOT EXISTS (SELECT 1 FROM remote_rows h WHERE h.service = ? AND ${held})`,
+          agentId,
+          agentId,
+          this.#service,
+        ),
+      );
+    return count("memories", HELD.mem) + count("episodes", HELD.ep);
+  }
+
+  /** What to push of these records: keys that are gone are absent. */
+  items(keys: readonly number[]): RemoteItem[] {
+    const json = JSON.stringify(keys);
+    return this.#db
+      .sql(
+        `SELECT id * 2 AS key, agent_id, content AS text FROM memories
+           WHERE id IN (SELECT value / 2 FROM json_each(?) WHERE value % 2 = 0)
+         UNION ALL
+         SELECT id * 2 + 1, agent_id, summary FROM episodes
+           WHERE id IN (SELECT value / 2 FROM json_each(?) WHERE value % 2 = 1)`,
+      )
+      .all(json, json)
+      .map((row) => ({
+        key: Number(row["key"]),
+        agentId: String(row["agent_id"]),
+        text: String(row["text"]),
+      }));
+  }
+
+  /** Notes that the service is about to be given these: from now on it may hold them. */
+  announce(entries: readonly RemoteEntry[]): void {
+    this.#put(entries.map((entry) => ({ ...entry, hash: OPEN })));
+  }
+
+  /** Notes that the service holds exactly these texts. */
+  confirm(items: readonly RemoteItem[]): void {
+    this.#put(items.map(({ text, ...entry }) => ({ ...entry, hash: contentHash(text) })));
+  }
+
+  #put(rows: readonly (RemoteEntry & { readonly hash: Uint8Array })[]): void {
+    const insert = this.#db.sql(
+      `INSERT INTO remote_rows (service, record_key, agent_id, content_hash) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET content_hash = excluded.content_hash`,
+    );
+    this.#db.transaction(() => {
+      for (const { key, agentId, hash } of rows) insert.run(this.#service, key, agentId, hash);
+    });
+  }
+
+  /** What the service may hold although the store has it no longer under that agent; of these keys, or of all. */
+  stale(keys: readonly number[] | null, limit: number): RemoteEntry[] {
+    const of = keys === null ? "" : "AND h.record_key IN (SELECT value FROM json_each(?))";
+    return this.#db
+      .sql(
+        `SELECT h.record_key AS key, h.agent_id AS agent_id FROM remote_rows h WHERE ${STALE} ${of}
+         ORDER BY h.record_key LIMIT ?`,
+      )
+      .all(this.#service, ...(keys === null ? [] : [JSON.stringify(keys)]), limit)
+      .map((row) => ({ key: Number(row["key"]), agentId: String(row["agent_id"]) }));
+  }
+
+  /** Whether the service may hold something of an agent of whom the store holds nothing. */
+  isAbandoned(agentId: string): boolean {
+    const held = this.#db.value(
+      "SELECT 1 FROM remote_rows WHERE service = ? AND agent_id = ? LIMIT 1",
+      this.#service,
+      agentId,
+    );
+    if (held === undefined) return false;
+    const rows = this.#db.value(
+      "SELECT coalesce(sum(memories + episodes), 0) FROM scopes WHERE agent_id = ?",
+      agentId,
+    );
+    return Number(rows) === 0;
+  }
+
+  /** Label of the model that the service's vectors are of; null before anybody knew. */
+  model(): string | null {
+    return this.#settings.get(`remote_model:${this.#service}`);
+  }
+
+  setModel(model: string): void {
+    this.#settings.put(`remote_model:${this.#service}`, model);
+  }
+
+  /** Forgets what the service holds no longer. */
+  remove(agentId: string, keys: readonly number[]): void {
+    this.#db
+      .sql(
+        "DELETE FROM remote_rows WHERE service = ? AND agent_id = ? AND record_key IN (SELECT value FROM json_each(?))",
+      )
+      .run(this.#service, agentId, JSON.stringify(keys));
+  }
+
+  /** Takes back what was confirmed, of an agent (null = all): it is pushed or removed anew. */
+  unconfirm(agentId: string | null): void {
+    this.#db
+      .sql("UPDATE remote_rows SET content_hash = ? WHERE service = ? AND (? IS NULL OR agent_id = ?)")
+      .run(OPEN, this.#service, agentId, agentId);
+  }
+
+  /** Forgets everything of an agent. */
+  removeAgent(agentId: string): void {
+    this.#db.sql("DELETE FROM remote_rows WHERE service = ? AND agent_id = ?").run(this.#service, agentId);
+  }
+
+  /** Records of an agent that the service confirmed. */
+  countHeld(agentId: string): number {
+    return Number(
+      this.#db.value(
+        "SELECT count(*) FROM remote_rows WHERE service = ? AND agent_id = ? AND content_hash <> x''",
+        this.#service,
+        agentId,
+      ),
+    );
+  }
+}
