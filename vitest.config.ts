@@ -3,7 +3,8 @@
 //   CPERSONA_NATIVE=off               runs them on the TypeScript twins
 
 import { createRequire } from "node:module";
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 const require = createRequire(import.meta.url);
@@ -41,6 +42,8 @@ export default defineConfig({
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
     retry: 0,
+    // Defaults are tested as for somebody new: without the embedder that a developer chose.
+    env: { XDG_DATA_HOME: join(tmpdir(), "cpersona-test-nobody") },
     pool: "forks",
     // Half of the time is waiting for server processes.
     maxWorkers: Math.max(2, availableParallelism()),

@@ -12,7 +12,7 @@ const out = join(root, "dist", "bin");
 rmSync(out, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ["dist/cli/main.js", "dist/index.js"],
+  entryPoints: ["dist/cli/main.js", "dist/index.js", "dist/embedding/onnx/model-process.js"],
   outdir: out,
   outbase: "dist",
   entryNames: "[name]",

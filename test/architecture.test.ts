@@ -33,7 +33,7 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   config: { uses: [...GROUND, "settings", "package-root"] },
   native: { uses: ["errors", "log", "package-root"] },
   store: { uses: [...GROUND, "native"], types: ["config"] },
-  embedding: { uses: [...GROUND, "native", "package-root"], types: ["config"] },
+  embedding: { uses: [...GROUND, "native", "package-root"], types: ["settings"] },
   vectors: { uses: [...GROUND, "native"], types: ["config"] },
   // `embedding/embedder.ts` also holds the pure arithmetic on an embedder's card.
   recall: { uses: [...GROUND, "embedding"], types: ["config", "settings", ...ADAPTERS] },

@@ -6,6 +6,15 @@ import { EmbeddingError } from "./failure.js";
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** 4xx codes that mean "later", not "wrong". */
 const PASSING_STATUS = new Set([408, 425, 429]);
+const STATUS_MEANINGS: Readonly<Record<number, string>> = {
+  400: "refuses the request: wrong model name, or a text that is too long for it",
+  401: "refuses the key",
+  402: "wants to be paid first",
+  403: "does not allow this key to embed",
+  404: "has nothing at this address, or does not know the model",
+  413: "takes no request of this size",
+  429: "is asked too often, or the quota is used up",
+};
 
 export interface Endpoint {
   /** without user, password and fragment */
@@ -100,7 +109,11 @@ function parseJson(bytes: Buffer): unknown {
 function badStatus(status: number): EmbeddingError {
   const isPassing = status >= 500 || PASSING_STATUS.has(status);
   const reason = isPassing ? "unreachable" : "misconfigured";
-  return new EmbeddingError(reason, `the embedding server answered with HTTP status ${status}`);
+  const meaning =
+    status >= 300 && status < 400 ? "sends elsewhere, which is not followed" : STATUS_MEANINGS[status];
+  const words =
+    meaning === undefined ? `answered with HTTP status ${status}` : `${meaning} (HTTP status ${status})`;
+  return new EmbeddingError(reason, `the embedding server ${words}`);
 }
 
 /** ` (ECONNREFUSED)`; the message beside that code may quote the address, so it is left out. */
