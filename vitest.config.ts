@@ -13,7 +13,7 @@ const WITHOUT_DATABASE = [
   "test/architecture.test.ts",
   "test/contract/coverage.test.ts",
   "test/unit/*.test.ts",
-  "test/unit/{domain,embedding,intake,mcp,native,recall,response}/**/*.test.ts",
+  "test/unit/{domain,embedding,intake,mcp,models,native,recall,response}/**/*.test.ts",
 ];
 
 function works(driver: string): boolean {

@@ -34,6 +34,8 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   native: { uses: ["errors", "log", "package-root"] },
   store: { uses: [...GROUND, "native"], types: ["config"] },
   embedding: { uses: [...GROUND, "native", "package-root"], types: ["settings"] },
+  // Fetches models; a folder is one when the embedder can read it.
+  models: { uses: ["errors", "settings", "embedding"] },
   vectors: { uses: [...GROUND, "native"], types: ["config"] },
   // `embedding/embedder.ts` also holds the pure arithmetic on an embedder's card.
   recall: { uses: [...GROUND, "embedding"], types: ["config", "settings", ...ADAPTERS] },
@@ -67,7 +69,7 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   cli: {
     uses: [
       ...[...GROUND, "settings", "settings", "config", "open-memory", "package-root", "project-folder"],
-      ...["mcp", "http", "intake", "response", "service", "wiring", ...ENGINE, ...ADAPTERS],
+      ...["mcp", "http", "intake", "models", "response", "service", "wiring", ...ENGINE, ...ADAPTERS],
     ],
   },
 };

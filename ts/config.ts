@@ -9,6 +9,7 @@ import { type AmbientConfig, readAmbient } from "./settings/ambient.js";
 import { type EmbeddingConfig, readEmbedding } from "./settings/embedding.js";
 import { type HttpConfig, readHttp } from "./settings/http.js";
 import { type MaintenanceConfig, readMaintenance } from "./settings/maintenance.js";
+import { type ModelSettings, readModels } from "./settings/models.js";
 import { projectSetting, shortName } from "./settings/names.js";
 import { type Environment, SettingReader } from "./settings/reader.js";
 import { type RecallConfig, readRecall } from "./settings/recall.js";
@@ -169,6 +170,11 @@ function readCalibration(read: SettingReader): CalibrationConfig {
     percentile: percentile > 1 ? percentile / 100 : percentile,
     beta: read.number("CPERSONA_FUSED_GATE_BETA", { fallback: PRECISION_BETAS[named], min: 1e-6 }),
   };
+}
+
+/** The settings of `model` commands alone: they must work where the rest is not right yet. */
+export function readModelSettings(environment: Environment = process.env): ModelSettings {
+  return readModels(new SettingReader(environment), dataFolder());
 }
 
 /** The user's data directory of the platform. */

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { MemoryError } from "../errors.js";
 import { isModelName, readChosenModel } from "./chosen-model.js";
+import { modelFolder } from "./models.js";
 import type { SettingReader } from "./reader.js";
 
 const MODES = ["static", "onnx", "http", "api", "none"] as const;
@@ -31,8 +32,6 @@ export interface EmbeddingConfig {
   readonly modelPath: string;
   /** `CPERSONA_EMBEDDING_THREADS`: threads of mode `onnx`, 1 to 64, default 2 */
   readonly threads: number;
-  /** `CPERSONA_MODEL_DIR`: where pulled models are; default `models` in the user's data directory */
-  readonly modelFolder: string;
   /** `CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS`: longest wait on the recall path, default 2000 */
   readonly queryTimeoutMs: number;
   /** `CPERSONA_EMBEDDING_TIMEOUT_SECS`: longest wait when storing, default 30 s */
@@ -55,15 +54,14 @@ export interface EmbeddingPlaces {
 
 /** Throws `invalid_setting` for an unknown mode, and for a mode without what it needs. */
 export function readEmbedding(read: SettingReader, places: EmbeddingPlaces): EmbeddingConfig {
-  const modelFolder = read.text("CPERSONA_MODEL_DIR") ?? join(places.dataFolder, "models");
-  const chosen = readChosenModel(modelFolder);
+  const folder = modelFolder(read, places.dataFolder);
+  const chosen = readChosenModel(folder);
   const mode = readMode(read, chosen);
   const weight = read.text("CPERSONA_EMBEDDING_WEIGHT");
   return {
     mode,
-    ...READERS[mode](read, modelFolder, chosen),
+    ...READERS[mode](read, folder, chosen),
     threads: read.integer("CPERSONA_EMBEDDING_THREADS", { fallback: 2, min: 1, max: 64 }),
-    modelFolder,
     queryTimeoutMs: read.integer("CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS", { fallback: 2000, min: 1 }),
     documentTimeoutMs: read.integer("CPERSONA_EMBEDDING_TIMEOUT_SECS", { fallback: 30, min: 1 }) * 1000,
     cacheSize: read.integer("CPERSONA_EMBEDDING_CACHE_SIZE", { fallback: 256, min: 0 }),
@@ -85,7 +83,7 @@ function readMode(read: SettingReader, chosen: string | null): EmbeddingMode {
 }
 
 type Target = Pick<EmbeddingConfig, "url" | "apiKey" | "model" | "modelPath">;
-type ReadTarget = (read: SettingReader, modelFolder: string, chosen: string | null) => Target;
+type ReadTarget = (read: SettingReader, folder: string, chosen: string | null) => Target;
 
 const modelOf = (read: SettingReader): string | undefined =>
   read.text("CPERSONA_EMBEDDING_MODEL", "EMBEDDING_MODEL")?.trim();
@@ -111,13 +109,13 @@ const READERS: Record<EmbeddingMode, ReadTarget> = {
       throw invalid("CPERSONA_EMBEDDING_API_KEY", "must be set in mode api");
     return { url, apiKey, model: modelOf(read) ?? OPENAI_MODEL, modelPath: "" };
   },
-  onnx: (read, modelFolder, chosen) => {
+  onnx: (read, folder, chosen) => {
     const path = read.text("CPERSONA_EMBEDDING_MODEL_PATH");
     const model = modelOf(read) ?? chosen ?? "";
     if (path !== undefined) return { url: "", apiKey: "", model, modelPath: path };
     if (!isModelName(model))
       throw invalid("CPERSONA_EMBEDDING_MODEL", "must name a pulled model in mode onnx, see `model list`");
-    return { url: "", apiKey: "", model, modelPath: join(modelFolder, model) };
+    return { url: "", apiKey: "", model, modelPath: join(folder, model) };
   },
 };
 
