@@ -138,6 +138,20 @@ describe("a server in mode onnx", () => {
     },
   );
 
+  it.skipIf(process.platform !== "linux")(
+    "lets an unused model process go, and starts it again",
+    async () => {
+      writeTinyModel(join(folder, "own"));
+      const memory = await startServer({ env: { ...settings(), CPERSONA_EMBEDDING_IDLE_SECS: "1" } });
+      await memory.call("store", { message: { content: "red red red" } });
+      const first = childOf(memory.pid);
+      await expect.poll(() => isAlive(first), { timeout: 10_000 }).toBe(false);
+      const stored = await memory.call("store", { message: { content: "blue blue blue" } });
+      expect(stored).toMatchObject({ result: "stored", embedded: true });
+      expect(childOf(memory.pid)).not.toBe(first);
+    },
+  );
+
   it("starts without its model, stores, finds by words, and says what to run", async () => {
     const memory = await startServer({ env: settings() });
     const stored = await memory.call("store", { message: { content: "the umbrella is red" } });

@@ -26,6 +26,7 @@ const SETTINGS: Row[] = [
   ["CPERSONA_SIMD", "AVX2", "avx2", (c) => c.native.simd, "auto", ["sse9"]],
   ["CPERSONA_EMBEDDING_MODEL", "bge", "bge", (c) => c.embedding.model, "", []],
   ["CPERSONA_EMBEDDING_THREADS", "4", 4, (c) => c.embedding.threads, 2, ["0", "65", "many"]],
+  ["CPERSONA_EMBEDDING_IDLE_SECS", "0", 0, (c) => c.embedding.idleMs, 300_000, ["-1", "86401"]],
   ["CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS", "9", 9, (c) => c.embedding.queryTimeoutMs, 2000, ["0", "soon"]],
   ["CPERSONA_EMBEDDING_TIMEOUT_SECS", "9", 9000, (c) => c.embedding.documentTimeoutMs, 30_000, ["0"]],
   ["CPERSONA_EMBEDDING_CACHE_SIZE", "0", 0, (c) => c.embedding.cacheSize, 256, ["-1"]],

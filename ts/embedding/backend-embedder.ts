@@ -7,7 +7,6 @@ import type { Embedder, EmbedderCard, EmbedderIdentity, EmbedderState } from "./
 import { EmbeddingError } from "./failure.js";
 import { cacheKey, QueryCache } from "./query-cache.js";
 
-const TEXTS_PER_REQUEST = 64;
 const NO_PREFIXES = { query: "", document: "" };
 
 export interface BackendEmbedderOptions {
@@ -71,8 +70,9 @@ export class BackendEmbedder implements Embedder {
   async embedDocuments(texts: readonly string[]): Promise<(Float32Array | null)[]> {
     const vectors = new Array<Float32Array | null>(texts.length).fill(null);
     const places = texts.flatMap((text, i) => (isBlank(text) ? [] : [i]));
-    for (let start = 0; start < places.length; start += TEXTS_PER_REQUEST) {
-      const batch = places.slice(start, start + TEXTS_PER_REQUEST);
+    const { textsPerRequest } = this.#backend;
+    for (let start = 0; start < places.length; start += textsPerRequest) {
+      const batch = places.slice(start, start + textsPerRequest);
       const batchTexts = batch.map((place) => texts[place] as string);
       const answer = await this.#ask({ texts: batchTexts, role: "document" });
       batch.forEach((place, i) => {

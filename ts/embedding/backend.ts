@@ -24,6 +24,8 @@ export interface BackendAnswer {
 export interface Backend {
   /** `http`, `api`, `onnx`: the first part of the identity */
   readonly provider: string;
+  /** most texts of one request */
+  readonly textsPerRequest: number;
   /** What is wrong before anything is asked; null when nothing is known to be. */
   problem(): EmbeddingError | null;
   /** Null when only the first answer tells. */

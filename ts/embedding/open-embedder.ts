@@ -42,7 +42,8 @@ export function openEmbedder(config: EmbeddingConfig, { core, clock }: EmbedderP
       return ask(new RemoteBackend({ provider: "api", url, key: apiKey, wire: openAiWire(model) }));
     case "onnx": {
       const script = join(packageRoot(), MODEL_PROCESS);
-      const backend = new OnnxBackend({ folder: config.modelPath, threads: config.threads, script });
+      const { modelPath: folder, threads, idleMs } = config;
+      const backend = new OnnxBackend({ folder, threads, idleMs, script });
       return ask(backend, {
         ...UNKNOWN_CARD,
         fusionWeight,

@@ -32,6 +32,8 @@ export interface EmbeddingConfig {
   readonly modelPath: string;
   /** `CPERSONA_EMBEDDING_THREADS`: threads of mode `onnx`, 1 to 64, default 2 */
   readonly threads: number;
+  /** `CPERSONA_EMBEDDING_IDLE_SECS`: the model process of mode `onnx` ends when unused for so long, default 300 s, 0 keeps it */
+  readonly idleMs: number;
   /** `CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS`: longest wait on the recall path, default 2000 */
   readonly queryTimeoutMs: number;
   /** `CPERSONA_EMBEDDING_TIMEOUT_SECS`: longest wait when storing, default 30 s */
@@ -62,6 +64,7 @@ export function readEmbedding(read: SettingReader, places: EmbeddingPlaces): Emb
     mode,
     ...READERS[mode](read, folder, chosen),
     threads: read.integer("CPERSONA_EMBEDDING_THREADS", { fallback: 2, min: 1, max: 64 }),
+    idleMs: read.integer("CPERSONA_EMBEDDING_IDLE_SECS", { fallback: 300, min: 0, max: 86_400 }) * 1000,
     queryTimeoutMs: read.integer("CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS", { fallback: 2000, min: 1 }),
     documentTimeoutMs: read.integer("CPERSONA_EMBEDDING_TIMEOUT_SECS", { fallback: 30, min: 1 }) * 1000,
     cacheSize: read.integer("CPERSONA_EMBEDDING_CACHE_SIZE", { fallback: 256, min: 0 }),

@@ -104,7 +104,7 @@ describe("the onnx embedder", () => {
   });
 
   it("answers a question before texts that wait", async () => {
-    const backend = new OnnxBackend({ folder: tiny(), threads: 1, script: MODEL_PROCESS });
+    const backend = new OnnxBackend({ folder: tiny(), threads: 1, idleMs: 0, script: MODEL_PROCESS });
     const order: string[] = [];
     const ask = (role: "query" | "document", texts: string[]) =>
       backend
@@ -202,7 +202,12 @@ describe("the onnx embedder", () => {
     const folder = tempFolder();
     cpSync(join(ROOT, "dist", "bin"), folder, { recursive: true });
     writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-    const backend = new OnnxBackend({ folder: tiny(), threads: 1, script: join(folder, "model-process.js") });
+    const backend = new OnnxBackend({
+      folder: tiny(),
+      threads: 1,
+      idleMs: 0,
+      script: join(folder, "model-process.js"),
+    });
     const embedder = new BackendEmbedder({
       backend,
       card: { fusionWeight: 1, centre: null, unrelatedCosine: null, languages: null },

@@ -13,6 +13,8 @@ export interface OnnxBackendOptions {
   readonly threads: number;
   /** the script of the model process */
   readonly script: string;
+  /** the process ends after so long without a request, ms; 0 keeps it */
+  readonly idleMs: number;
 }
 
 interface Waiting {
@@ -23,11 +25,14 @@ interface Waiting {
 
 export class OnnxBackend implements Backend {
   readonly provider = "onnx";
+  /** A large model takes a second for a few texts on a slow machine, and a request has a time limit. */
+  readonly textsPerRequest = 16;
   readonly #options: OnnxBackendOptions;
   readonly #waiting = new Map<number, Waiting>();
   #model: OnnxModel | null = null;
   #child: ChildProcess | null = null;
   #problem: EmbeddingError | null = null;
+  #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
   constructor(options: OnnxBackendOptions) {
@@ -53,7 +58,23 @@ export class OnnxBackend implements Backend {
     return { provider: this.provider, model: model.id, dimension: model.dimension, prefixes: model.prefixes };
   }
 
-  async ask({ texts, role, timeoutMs, signal }: BackendRequest): Promise<BackendAnswer> {
+  async ask(request: BackendRequest): Promise<BackendAnswer> {
+    clearTimeout(this.#idle);
+    try {
+      return await this.#ask(request);
+    } finally {
+      this.#restLater();
+    }
+  }
+
+  /** A model takes some hundred megabytes, and many sessions are open that nobody uses. */
+  #restLater(): void {
+    clearTimeout(this.#idle);
+    if (this.#options.idleMs === 0 || this.#waiting.size > 0 || this.#child === null) return;
+    this.#idle = setTimeout(() => this.close(), this.#options.idleMs).unref();
+  }
+
+  async #ask({ texts, role, timeoutMs, signal }: BackendRequest): Promise<BackendAnswer> {
     const prefix = this.#mustModel().prefixes[role];
     const child = this.#child ?? this.#start();
     const id = ++this.#lastId;
@@ -94,6 +115,7 @@ export class OnnxBackend implements Backend {
 
   /** The child releases the model and ends by itself: a run cannot be stopped in the middle. */
   close(): void {
+    clearTimeout(this.#idle);
     if (this.#child?.connected === true) this.#child.disconnect();
     this.#child = null;
   }

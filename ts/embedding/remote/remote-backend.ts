@@ -16,6 +16,7 @@ export interface RemoteBackendOptions {
 
 export class RemoteBackend implements Backend {
   readonly provider: string;
+  readonly textsPerRequest = 64;
   readonly #wire: Wire;
   readonly #endpoint: Endpoint | null;
 
