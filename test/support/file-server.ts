@@ -54,10 +54,23 @@ function sendFile(content: Buffer, range: string | undefined, response: ServerRe
   }
 }
 
-/** Sends the beginning of a file, and then breaks the connection. */
-export function breakOff(content: Buffer, after: number, response: ServerResponse): true {
+/**
+ * Sends the beginning of a file, and breaks the connection when `hasArrived` says so: a client drops what it has
+ * not read yet.
+ */
+export function breakOff(
+  content: Buffer,
+  after: number,
+  response: ServerResponse,
+  hasArrived: () => boolean,
+): true {
   response.writeHead(200, { "content-length": content.length });
-  response.write(content.subarray(0, after), () => setTimeout(() => response.destroy(), 20));
+  response.write(content.subarray(0, after));
+  const timer = setInterval(() => {
+    if (!hasArrived() && !response.destroyed) return;
+    clearInterval(timer);
+    response.destroy();
+  }, 5);
   return true;
 }
 

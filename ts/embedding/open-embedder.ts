@@ -24,10 +24,11 @@ const MODEL_PROCESS = join("dist", "bin", "model-process.js");
 
 /** Never throws and opens nothing: files, processes and connections wait for the first text. */
 export function openEmbedder(config: EmbeddingConfig, { core, clock }: EmbedderParts): Embedder {
-  const { mode, url, model, apiKey } = config;
+  const { mode, url, model, apiKey, queryTimeoutMs, documentTimeoutMs, cacheSize, cacheTtlMs } = config;
+  const limits = { queryTimeoutMs, documentTimeoutMs, cacheSize, cacheTtlMs };
   const fusionWeight = config.fusionWeight ?? MODEL_FUSION_WEIGHT;
   const ask = (backend: Backend, card: EmbedderCard = { ...UNKNOWN_CARD, fusionWeight }): Embedder =>
-    new BackendEmbedder({ ...config, backend, card, now: () => clock.now() });
+    new BackendEmbedder({ ...limits, backend, card, model, now: () => clock.now() });
   switch (mode) {
     case "none":
       return openNoEmbedder();

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readModelFolder } from "../../../ts/embedding/onnx/model-folder.js";
@@ -71,6 +71,16 @@ function pulled(name = "own"): Record<string, Buffer> {
   return Object.fromEntries(readdirSync(target).map((file) => [file, readFileSync(join(target, file))]));
 }
 
+/** Breaks the model off when so many bytes of it are on the disk. */
+function breakModel(
+  after: number,
+  response: Parameters<typeof breakOff>[2],
+  { name = "own", content = MODEL } = {},
+): true {
+  const part = join(folder, `.${name}.part`, "model.onnx.part");
+  return breakOff(content, after, response, () => existsSync(part) && statSync(part).size === after);
+}
+
 const asked = (path: string) => server.requests.filter((request) => request.path === path);
 const failed = (message: RegExp) => ({
   code: "download_failed",
@@ -111,11 +121,12 @@ describe("pulling from an address", () => {
 
   it("goes on where the connection broke off, in the same pull or in the next", async () => {
     await serve();
-    let breaks = 2;
-    server.intercept = ({ url, headers }, response) =>
-      url === "/m/model.onnx" && headers.range === undefined && breaks-- > 0
-        ? breakOff(MODEL, 100, response)
-        : false;
+    const names = ["own", "second"];
+    server.intercept = ({ url, headers }, response) => {
+      if (url !== "/m/model.onnx" || headers.range !== undefined) return false;
+      const name = names.shift();
+      return name !== undefined && breakModel(100, response, { name });
+    };
     await expect(pullModel(own(), parts())).rejects.toMatchObject(
       failed(/^model\.onnx: the connection (broke off after 100 of|failed)/),
     );
@@ -138,9 +149,7 @@ describe("pulling from an address", () => {
   it("starts anew where the server cannot go on, or nothing tells that it is the same file", async () => {
     await serve();
     const half = join(folder, ".own.part");
-    const cut = (path: string) =>
-      breakOff.bind(null, FILES[path] as Buffer, 50) as (response: Parameters<typeof breakOff>[2]) => true;
-    server.intercept = ({ url }, response) => url === "/m/model.onnx" && cut("model.onnx")(response);
+    server.intercept = ({ url }, response) => url === "/m/model.onnx" && breakModel(50, response);
     await pullModel(own(), parts()).catch(() => {});
     expect(readFileSync(join(half, "model.onnx.part"))).toHaveLength(50);
     // Answers the whole file to a request for its end.
@@ -155,7 +164,7 @@ describe("pulling from an address", () => {
     await serve(null);
     server.intercept = ({ url, headers }, response) =>
       url === "/m/model.onnx" && headers.range === undefined && asked("/m/model.onnx").length === 1
-        ? cut("model.onnx")(response)
+        ? breakModel(50, response)
         : false;
     await pullModel(own(), parts({ times: { ...QUICK, attempts: 3 } }));
     expect(asked("/m/model.onnx").map(({ range }) => range)).toEqual([undefined, "bytes=50-", undefined]);
@@ -176,7 +185,7 @@ describe("pulling from an address", () => {
     await serve();
     server.files.set("/m/model.onnx", Buffer.concat([Buffer.alloc(100, 7), MODEL.subarray(100)]));
     server.intercept = ({ url }, response) =>
-      url === "/m/model.onnx" && breakOff(Buffer.alloc(MODEL.length, 7), 100, response);
+      url === "/m/model.onnx" && breakModel(100, response, { content: Buffer.alloc(MODEL.length, 7) });
     await pullModel(own(), parts()).catch(() => {});
     server.intercept = () => false;
     await expect(pullModel(own(), parts())).rejects.toMatchObject(failed(/another hash/));
