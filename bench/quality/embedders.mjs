@@ -10,7 +10,7 @@
 // bench/record/<cpu>/<date>-embedders.json.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -155,8 +155,10 @@ function record(results, every) {
   const machine = { cpu: model, cores: availableParallelism(), node: process.versions.node };
   const path = join(folder, `${date}-embedders.json`);
   mkdirSync(folder, { recursive: true });
-  const all = { date, commit: git("rev-parse", "--short", "HEAD"), machine, every, results };
-  writeFileSync(path, `${JSON.stringify(all, null, 2)}\n`);
+  // Several runs of a day stand side by side: one may measure what another left out.
+  const { runs } = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : { runs: [] };
+  runs.push({ commit: git("rev-parse", "--short", "HEAD"), every, results });
+  writeFileSync(path, `${JSON.stringify({ date, machine, runs }, null, 2)}\n`);
   console.log(`\nwritten to ${path.slice(ROOT.length)}`);
 }
 

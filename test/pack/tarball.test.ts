@@ -76,6 +76,7 @@ describe("the package", () => {
       "LICENSE",
       "dist/bin/index.js",
       "dist/bin/main.js",
+      "dist/bin/model-process.js",
       "dist/index.d.ts",
       "dist/THIRD-PARTY-NOTICES.txt",
       "assets/static-multilingual/static.ste",
