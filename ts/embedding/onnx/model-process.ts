@@ -99,5 +99,6 @@ function failure(error: unknown): Extract<ModelMessage, { reason: unknown }> {
 }
 
 function send(message: ModelMessage): void {
-  if (process.connected) process.send?.(message);
+  // The server may be gone by now; nobody is left to tell.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
