@@ -156,9 +156,9 @@ function record(results, every) {
   const path = join(folder, `${date}-embedders.json`);
   mkdirSync(folder, { recursive: true });
   // Several runs of a day stand side by side: one may measure what another left out.
-  const { runs } = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : { runs: [] };
-  runs.push({ commit: git("rev-parse", "--short", "HEAD"), every, results });
-  writeFileSync(path, `${JSON.stringify({ date, machine, runs }, null, 2)}\n`);
+  const kept = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : { date, machine, runs: [] };
+  kept.runs.push({ commit: git("rev-parse", "--short", "HEAD"), every, results });
+  writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`);
   console.log(`\nwritten to ${path.slice(ROOT.length)}`);
 }
 
