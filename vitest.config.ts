@@ -3,7 +3,8 @@
 //   CPERSONA_NATIVE=off               runs them on the TypeScript twins
 
 import { createRequire } from "node:module";
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 const require = createRequire(import.meta.url);
@@ -12,7 +13,7 @@ const WITHOUT_DATABASE = [
   "test/architecture.test.ts",
   "test/contract/coverage.test.ts",
   "test/unit/*.test.ts",
-  "test/unit/{domain,embedding,intake,mcp,native,recall,response}/**/*.test.ts",
+  "test/unit/{domain,embedding,intake,mcp,models,native,recall,response}/**/*.test.ts",
 ];
 
 function works(driver: string): boolean {
@@ -41,6 +42,8 @@ export default defineConfig({
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
     retry: 0,
+    // Defaults are tested as for somebody new: without the embedder that a developer chose.
+    env: { XDG_DATA_HOME: join(tmpdir(), "cpersona-test-nobody") },
     pool: "forks",
     // Half of the time is waiting for server processes.
     maxWorkers: Math.max(2, availableParallelism()),

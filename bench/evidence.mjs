@@ -11,12 +11,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { MAIN, withServer } from "./with-server.mjs";
 
-const MAIN = fileURLToPath(new URL("../dist/bin/main.js", import.meta.url));
 const RECORD_CHARS = 6000;
 
 const VIEWS = [
@@ -84,27 +81,6 @@ function sentenceAt(text, at) {
 }
 
 const flat = (text) => text.replace(/\s+/g, " ").trim().toLowerCase();
-
-async function withServer([command, ...args], env, work) {
-  const client = new Client({ name: "evidence", version: "1" });
-  const own = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|CPERSONA_|EMBEDDING_)/.test(name));
-  await client.connect(
-    new StdioClientTransport({
-      command,
-      args,
-      env: { ...Object.fromEntries(own), ...env },
-      stderr: "inherit",
-    }),
-  );
-  try {
-    return await work(async (name, input) => {
-      const { content } = await client.callTool({ name, arguments: input });
-      return { text: content[0].text, answer: JSON.parse(content[0].text) };
-    });
-  } finally {
-    await client.close();
-  }
-}
 
 async function measure(sets, command, { limit, every }) {
   const counts = VIEWS.map(() => ({ evidence: 0, found: 0, shown: 0, chars: 0, asked: 0 }));

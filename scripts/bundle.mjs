@@ -25,7 +25,7 @@ const shared = {
 rmSync(out, { recursive: true, force: true });
 const modules = await build({
   ...shared,
-  entryPoints: ["dist/cli/program.js", "dist/index.js"],
+  entryPoints: ["dist/cli/program.js", "dist/index.js", "dist/embedding/onnx/model-process.js"],
   outdir: out,
   outbase: "dist",
   entryNames: "[name]",

@@ -104,6 +104,8 @@ function step(title, command, args, { shell = false, optional = false, otherwise
     const child = spawn(command, args, {
       cwd: ROOT,
       shell,
+      // The CPU runtime is in the package; its install script would fetch the one for graphics cards.
+      env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: "skip" },
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
     });

@@ -33,7 +33,9 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   config: { uses: [...GROUND, "settings", "package-root"] },
   native: { uses: ["errors", "log", "package-root"] },
   store: { uses: [...GROUND, "native"], types: ["config"] },
-  embedding: { uses: [...GROUND, "native", "package-root"], types: ["config"] },
+  embedding: { uses: [...GROUND, "native", "package-root"], types: ["settings"] },
+  // Fetches models; a folder is one when the embedder can read it.
+  models: { uses: ["errors", "settings", "embedding"] },
   vectors: { uses: [...GROUND, "native"], types: ["config"] },
   // `embedding/embedder.ts` also holds the pure arithmetic on an embedder's card.
   recall: { uses: [...GROUND, "embedding"], types: ["config", "settings", ...ADAPTERS] },
@@ -67,17 +69,9 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   index: { uses: ["errors", "open-memory"], types: ["config", "domain", "service", ...ENGINE] },
   cli: {
     uses: [
-      ...[
-        ...GROUND,
-        "settings",
-        "settings",
-        "config",
-        "open-memory",
-        "open-ambient",
-        "package-root",
-        "project-folder",
-      ],
-      ...["mcp", "http", "intake", "response", "service", "wiring", ...ENGINE, ...ADAPTERS],
+      ...[...GROUND, "settings", "settings", "config", "open-memory", "open-ambient", "package-root"],
+      ...["project-folder", "mcp", "http", "intake", "models", "response", "service", "wiring"],
+      ...[...ENGINE, ...ADAPTERS],
     ],
   },
 };

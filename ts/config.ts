@@ -3,12 +3,13 @@
 
 import { join } from "node:path";
 import envPaths from "env-paths";
-import { MemoryError } from "./errors.js";
 import type { LogLevel } from "./log.js";
 import { packageRoot } from "./package-root.js";
 import { type AmbientConfig, readAmbient } from "./settings/ambient.js";
+import { type EmbeddingConfig, readEmbedding } from "./settings/embedding.js";
 import { type HttpConfig, readHttp } from "./settings/http.js";
 import { type MaintenanceConfig, readMaintenance } from "./settings/maintenance.js";
+import { type ModelSettings, readModels } from "./settings/models.js";
 import { projectSetting, shortName } from "./settings/names.js";
 import { type Environment, SettingReader } from "./settings/reader.js";
 import { type RecallConfig, readRecall } from "./settings/recall.js";
@@ -16,8 +17,6 @@ import { type RemoteConfig, readRemote } from "./settings/remote.js";
 
 /** Weight of keeping unrelated rows out, by the name of the precision. */
 export const PRECISION_BETAS = { strict: 2, balanced: 1, lenient: 0.5 } as const;
-
-export type EmbeddingMode = "static" | "http" | "none";
 
 export interface DatabaseConfig {
   /** `CPERSONA_DB_PATH`; default `memory.db` in the user's data directory of the platform */
@@ -35,32 +34,6 @@ export interface NativeConfig {
   readonly mode: "auto" | "off" | "required";
   /** `CPERSONA_SIMD`: `auto` (default), `avx512`, `avx2`, `neon`, `scalar` */
   readonly simd: "auto" | "avx512" | "avx2" | "neon" | "scalar";
-}
-
-export interface EmbeddingConfig {
-  /** `CPERSONA_EMBEDDING_MODE`, alias `EMBEDDING_MODE`: `static` (default, inside the package), `http`, `none` */
-  readonly mode: EmbeddingMode;
-  /** `CPERSONA_EMBEDDING_URL`, alias `EMBEDDING_HTTP_URL`: the `/embed` endpoint of mode `http` */
-  readonly url: string;
-  /** `CPERSONA_EMBEDDING_MODEL`, alias `EMBEDDING_MODEL`: label of the model where the server names none */
-  readonly model: string;
-  /** `CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS`: longest wait on the recall path, default 2000 */
-  readonly queryTimeoutMs: number;
-  /** `CPERSONA_EMBEDDING_TIMEOUT_SECS`: longest wait when storing, default 30 s */
-  readonly documentTimeoutMs: number;
-  /**
-   * `CPERSONA_EMBEDDING_WRITE_BUDGET_MS`: how long the blocks of a long record may keep a write waiting, default
-   * 250; one request is always made, what is left is embedded behind the write
-   */
-  readonly writeBudgetMs: number;
-  /** `CPERSONA_EMBEDDING_CACHE_SIZE`: query vectors kept, default 256, 0 keeps none */
-  readonly cacheSize: number;
-  /** `CPERSONA_EMBEDDING_CACHE_TTL`: how long a query vector is kept, default 300 s */
-  readonly cacheTtlMs: number;
-  /** the token table of the embedded default */
-  readonly staticTablePath: string;
-  /** `CPERSONA_EMBEDDING_WEIGHT`: share of the vector lists in the fusion; null takes the embedder's own */
-  readonly fusionWeight: number | null;
 }
 
 export interface CalibrationConfig {
@@ -141,16 +114,17 @@ export function environmentVariable(name: string): string | undefined {
 }
 
 /**
- * Reads the settings. Throws `invalid_setting` for an unknown embedding mode, for mode `http` without a
- * URL, and for an agent or project name over 256 characters.
+ * Reads the settings. Throws `invalid_setting` for an unknown embedding mode or one without what it needs, and
+ * for an agent or project name over 256 characters.
  */
 export function readConfig(environment: Environment = process.env): Config {
   const read = new SettingReader(environment);
   const recall = readRecall(read);
-  const embedding = readEmbedding(read);
+  const places = { dataFolder: dataFolder(), packageFolder: packageRoot() };
+  const embedding = readEmbedding(read, places);
   const config: Config = {
     database: {
-      path: read.text("CPERSONA_DB_PATH") ?? defaultDatabasePath(),
+      path: read.text("CPERSONA_DB_PATH") ?? join(dataFolder(), "memory.db"),
       driver: read.choice("CPERSONA_SQLITE_DRIVER", ["auto", "better-sqlite3", "node:sqlite"], "auto"),
       synchronous:
         read.choice("CPERSONA_SYNCHRONOUS", ["normal", "full"], "normal") === "full" ? "FULL" : "NORMAL",
@@ -203,41 +177,12 @@ function readCalibration(read: SettingReader): CalibrationConfig {
   };
 }
 
-function readEmbedding(read: SettingReader): EmbeddingConfig {
-  const mode = (read.text("CPERSONA_EMBEDDING_MODE", "EMBEDDING_MODE") ?? "static").trim().toLowerCase();
-  if (mode !== "static" && mode !== "http" && mode !== "none") {
-    throw new MemoryError("invalid_setting", "CPERSONA_EMBEDDING_MODE must be static, http or none", {
-      field: "CPERSONA_EMBEDDING_MODE",
-    });
-  }
-  const url = read.text("CPERSONA_EMBEDDING_URL", "EMBEDDING_HTTP_URL") ?? "";
-  if (mode === "http" && !(/^https?:/.test(url) && URL.canParse(url))) {
-    throw new MemoryError(
-      "invalid_setting",
-      "CPERSONA_EMBEDDING_URL must be an http or https URL in mode http",
-      {
-        field: "CPERSONA_EMBEDDING_URL",
-      },
-    );
-  }
-  const weight = read.text("CPERSONA_EMBEDDING_WEIGHT");
-  return {
-    mode,
-    url,
-    model: read.text("CPERSONA_EMBEDDING_MODEL", "EMBEDDING_MODEL") ?? "",
-    queryTimeoutMs: read.integer("CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS", { fallback: 2000, min: 1 }),
-    documentTimeoutMs: read.integer("CPERSONA_EMBEDDING_TIMEOUT_SECS", { fallback: 30, min: 1 }) * 1000,
-    writeBudgetMs: read.integer("CPERSONA_EMBEDDING_WRITE_BUDGET_MS", { fallback: 250, min: 0 }),
-    cacheSize: read.integer("CPERSONA_EMBEDDING_CACHE_SIZE", { fallback: 256, min: 0 }),
-    cacheTtlMs: read.integer("CPERSONA_EMBEDDING_CACHE_TTL", { fallback: 300, min: 0 }) * 1000,
-    staticTablePath: join(packageRoot(), "assets", "static-multilingual", "static.ste"),
-    fusionWeight:
-      weight === undefined
-        ? null
-        : read.number("CPERSONA_EMBEDDING_WEIGHT", { fallback: 1, min: 0, max: 10 }),
-  };
+/** The settings of `model` commands alone: they must work where the rest is not right yet. */
+export function readModelSettings(environment: Environment = process.env): ModelSettings {
+  return readModels(new SettingReader(environment), dataFolder());
 }
 
-function defaultDatabasePath(): string {
-  return join(envPaths("cpersona-native", { suffix: "" }).data, "memory.db");
+/** The user's data directory of the platform. */
+function dataFolder(): string {
+  return envPaths("cpersona-native", { suffix: "" }).data;
 }

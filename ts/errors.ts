@@ -23,6 +23,8 @@ export type MemoryErrorCode =
   | "invalid_setting"
   /** A file to be imported is cut, damaged or of another kind; nothing was imported. */
   | "damaged_file"
+  /** A model could not be fetched; the models that were there are unchanged. */
+  | "download_failed"
   /** The caller may not do that. */
   | "permission_denied"
   /** A bug of ours. */

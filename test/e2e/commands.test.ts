@@ -43,6 +43,23 @@ describe("doctor", () => {
     expect(status).toBe(1);
   });
 
+  it("says that the embedder does not work, and what to do", () => {
+    const cases = [
+      [
+        { CPERSONA_EMBEDDING_MODE: "http", CPERSONA_EMBEDDING_URL: "http://127.0.0.1:9/embed" },
+        /cannot be reached/,
+      ],
+      [{ CPERSONA_EMBEDDING_MODE: "onnx", CPERSONA_EMBEDDING_MODEL: "e5" }, /cpersona-native model pull e5/],
+    ] as const;
+    for (const [settings, advice] of cases) {
+      const env = serverEnvironment(join(tempFolder(), "memory.db"), settings);
+      const { status, stdout } = spawnSync(process.execPath, [MAIN, "doctor"], { env, encoding: "utf8" });
+      expect(stdout).toMatch(/^!! {2}embedder/m);
+      expect(stdout).toMatch(advice);
+      expect(status).toBe(1);
+    }
+  });
+
   it("says which folder cannot be written", () => {
     const folder = join(tempFolder(), "file");
     mkdirSync(folder);

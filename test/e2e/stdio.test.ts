@@ -291,7 +291,9 @@ describe("the command line", () => {
     const server = startRaw({ env });
     expect((await server.exit).code).toBe(1);
     expect(server.stdout()).toBe("");
-    expect(server.stderr()).toBe("cpersona-native: CPERSONA_EMBEDDING_MODE must be static, http or none\n");
+    expect(server.stderr()).toBe(
+      "cpersona-native: CPERSONA_EMBEDDING_MODE must be one of static, onnx, http, api, none\n",
+    );
   });
 
   it("serves with the word serve, too", async () => {

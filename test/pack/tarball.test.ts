@@ -78,6 +78,7 @@ describe("the package", () => {
       "dist/bin/program.mjs",
       "dist/bin/package.json",
       "dist/bin/main.js",
+      "dist/bin/model-process.mjs",
       "dist/index.d.ts",
       "dist/THIRD-PARTY-NOTICES.txt",
       "assets/static-multilingual/static.ste",

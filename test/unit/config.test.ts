@@ -1,7 +1,12 @@
+import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Config, readConfig } from "../../ts/config.js";
+import { writeChosenModel } from "../../ts/settings/chosen-model.js";
 import { SettingReader } from "../../ts/settings/reader.js";
+
+import { tempFolder } from "../support/temp.js";
 
 /** name, a good value, what it becomes, where it stands, the default, bad values */
 type Row = [string, string, unknown, (config: Config) => unknown, unknown, string[]];
@@ -20,6 +25,8 @@ const SETTINGS: Row[] = [
   ["CPERSONA_NATIVE", "off", "off", (c) => c.native.mode, "auto", ["no"]],
   ["CPERSONA_SIMD", "AVX2", "avx2", (c) => c.native.simd, "auto", ["sse9"]],
   ["CPERSONA_EMBEDDING_MODEL", "bge", "bge", (c) => c.embedding.model, "", []],
+  ["CPERSONA_EMBEDDING_THREADS", "4", 4, (c) => c.embedding.threads, 2, ["0", "65", "many"]],
+  ["CPERSONA_EMBEDDING_IDLE_SECS", "0", 0, (c) => c.embedding.idleMs, 300_000, ["-1", "86401"]],
   ["CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS", "9", 9, (c) => c.embedding.queryTimeoutMs, 2000, ["0", "soon"]],
   ["CPERSONA_EMBEDDING_TIMEOUT_SECS", "9", 9000, (c) => c.embedding.documentTimeoutMs, 30_000, ["0"]],
   ["CPERSONA_EMBEDDING_CACHE_SIZE", "0", 0, (c) => c.embedding.cacheSize, 256, ["-1"]],
@@ -96,7 +103,65 @@ describe("readConfig", () => {
     expect(readConfig(both).embedding).toMatchObject({ mode: "none", model: "new" });
   });
 
-  it.each(["api", "onnx ", "yes"])("stops for the unknown embedding mode '%s'", (mode) => {
+  it("reads key, address and model of mode api, by their older names too", () => {
+    const old = {
+      EMBEDDING_MODE: "api",
+      EMBEDDING_API_KEY: " k1 ",
+      EMBEDDING_API_URL: "https://old/v1/embeddings",
+    };
+    expect(readConfig(old).embedding).toMatchObject({
+      mode: "api",
+      apiKey: "k1",
+      url: "https://old/v1/embeddings",
+      model: "text-embedding-3-small",
+    });
+    const { url } = readConfig({ EMBEDDING_MODE: "api", EMBEDDING_API_KEY: "k" }).embedding;
+    expect(url).toBe("https://api.openai.com/v1/embeddings");
+  });
+
+  it.each([
+    [{}, "CPERSONA_EMBEDDING_API_KEY"],
+    [{ EMBEDDING_API_KEY: "two words" }, "CPERSONA_EMBEDDING_API_KEY"],
+    [{ EMBEDDING_API_KEY: "k\r\nx-header: 1" }, "CPERSONA_EMBEDDING_API_KEY"],
+    [{ EMBEDDING_API_KEY: "k", EMBEDDING_API_URL: "ftp://x" }, "CPERSONA_EMBEDDING_API_URL"],
+  ])("stops for mode api with %j", (settings, field) => {
+    const read = () => readConfig({ EMBEDDING_MODE: "api", ...settings });
+    expect(read).toThrow(expect.objectContaining({ code: "invalid_setting", field }));
+    expect(read).not.toThrow(/two words|x-header/);
+  });
+
+  it.each([
+    [{}, undefined],
+    [{ CPERSONA_EMBEDDING_MODEL: "../elsewhere" }, undefined],
+    [{ CPERSONA_EMBEDDING_MODEL: "e5" }, join("/m", "e5")],
+    [{ CPERSONA_EMBEDDING_MODEL_PATH: "/f" }, "/f"],
+    [{ CPERSONA_EMBEDDING_MODEL: "e5", CPERSONA_EMBEDDING_MODEL_PATH: "/f" }, "/f"],
+  ])("finds the model of mode onnx with %j", (settings, path) => {
+    const read = () =>
+      readConfig({ CPERSONA_EMBEDDING_MODE: "onnx", CPERSONA_MODEL_DIR: "/m", ...settings }).embedding
+        .modelPath;
+    if (path === undefined)
+      expect(read).toThrow(expect.objectContaining({ field: "CPERSONA_EMBEDDING_MODEL" }));
+    else expect(read()).toBe(path);
+  });
+
+  it("takes the chosen model as default; the environment wins", () => {
+    const folder = tempFolder();
+    const at = (more = {}) => readConfig({ CPERSONA_MODEL_DIR: folder, ...more }).embedding;
+    expect(at().mode).toBe("static");
+    writeChosenModel(folder, "e5");
+    expect(at()).toMatchObject({ mode: "onnx", model: "e5", modelPath: join(folder, "e5") });
+    expect(at({ CPERSONA_EMBEDDING_MODEL: "other" }).modelPath).toBe(join(folder, "other"));
+    expect(at({ EMBEDDING_MODE: "none" })).toMatchObject({ mode: "none", model: "" });
+    writeFileSync(join(folder, "chosen.json"), '{"model":"../x"}');
+    expect(at().mode).toBe("static");
+    writeFileSync(join(folder, "chosen.json"), "{");
+    expect(at().mode).toBe("static");
+    writeChosenModel(folder, null);
+    expect(at().mode).toBe("static");
+  });
+
+  it.each(["openai", "onnx-web", "yes"])("stops for the unknown embedding mode '%s'", (mode) => {
     expect(() => readConfig({ CPERSONA_EMBEDDING_MODE: mode })).toThrow(
       expect.objectContaining({ code: "invalid_setting", field: "CPERSONA_EMBEDDING_MODE" }),
     );

@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 import { packageVersion } from "../package-root.js";
+import { addModel } from "./model-arguments.js";
 import { addHook, addRecall } from "./recall-arguments.js";
 import { addTransfer } from "./transfer-arguments.js";
 
@@ -12,6 +13,7 @@ Examples:
   cpersona-native doctor               what runs here, what is wrong, what to do
   cpersona-native recall --explain "which port is staging on"
   cpersona-native import ~/cpersona.db --dry-run
+  cpersona-native model pull multilingual-e5-small
   CPERSONA_DB_PATH=./team.db cpersona-native serve
 
 Settings are environment variables; the README lists them.`;
@@ -37,6 +39,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     });
   addRecall(program);
   addTransfer(program);
+  addModel(program);
   addHook(program);
   program
     .command("doctor")

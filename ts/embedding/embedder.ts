@@ -3,7 +3,7 @@
 
 /** Who made a vector. Vectors of different identities are never compared. */
 export interface EmbedderIdentity {
-  /** `static`, `http`, ... */
+  /** `static`, `onnx`, `http`, `api` */
   readonly provider: string;
   /** name of the model; empty when a server does not tell and no setting names it */
   readonly model: string;

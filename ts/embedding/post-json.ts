@@ -9,6 +9,16 @@ const PASSING_STATUS = new Set([408, 425, 429]);
 /** 4xx codes about what was sent, not about where it was sent. */
 const REFUSING_STATUS = new Set([400, 413, 422]);
 
+const STATUS_MEANINGS: Readonly<Record<number, string>> = {
+  400: "refuses the request: wrong model name, or a text that is too long for it",
+  401: "refuses the key",
+  402: "wants to be paid first",
+  403: "does not allow this key to embed",
+  404: "has nothing at this address, or does not know the model",
+  413: "takes no request of this size",
+  429: "is asked too often, or the quota is used up",
+};
+
 export interface Endpoint {
   /** without user, password and fragment */
   readonly address: string;
@@ -102,7 +112,11 @@ function parseJson(bytes: Buffer): unknown {
 function badStatus(status: number): EmbeddingError {
   const isPassing = status >= 500 || PASSING_STATUS.has(status);
   const reason = isPassing ? "unreachable" : "misconfigured";
-  return new EmbeddingError(reason, `the embedding server answered with HTTP status ${status}`, {
+  const meaning =
+    status >= 300 && status < 400 ? "sends elsewhere, which is not followed" : STATUS_MEANINGS[status];
+  const words =
+    meaning === undefined ? `answered with HTTP status ${status}` : `${meaning} (HTTP status ${status})`;
+  return new EmbeddingError(reason, `the embedding server ${words}`, {
     refusesTexts: REFUSING_STATUS.has(status),
   });
 }

@@ -5,6 +5,8 @@ import type { AddressInfo } from "node:net";
 
 export interface EmbedRequest {
   readonly texts: string[];
+  /** everything that was sent */
+  readonly body: Readonly<Record<string, unknown>>;
   readonly headers: IncomingMessage["headers"];
   readonly url: string;
 }
@@ -34,8 +36,9 @@ export async function startEmbedServer(handler: EmbedHandler = goodAnswer): Prom
   const server = createServer(async (message, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of message) chunks.push(chunk as Buffer);
-    const { texts } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { texts: string[] };
-    const request = { texts, headers: message.headers, url: message.url ?? "" };
+    const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Record<string, unknown>;
+    const texts = (body["texts"] ?? body["input"]) as string[];
+    const request = { texts, body, headers: message.headers, url: message.url ?? "" };
     requests.push(request);
     const answer = await state.handler(request, response);
     if (answer === undefined || response.destroyed) return;

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type EmbeddingConfig, readConfig } from "../../../ts/config.js";
+import { readConfig } from "../../../ts/config.js";
 import { calibratedCosine, type EmbedderCard, identityKey } from "../../../ts/embedding/embedder.js";
 import { openEmbedder } from "../../../ts/embedding/open-embedder.js";
 import { MemoryError } from "../../../ts/errors.js";
 import { twinCore } from "../../../ts/native/twin/core.js";
+import type { EmbeddingConfig } from "../../../ts/settings/embedding.js";
 
 const clock = { now: () => 0 };
 

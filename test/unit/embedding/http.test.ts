@@ -1,23 +1,26 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BackendEmbedder, type BackendEmbedderOptions } from "../../../ts/embedding/backend-embedder.js";
 import { identityKey } from "../../../ts/embedding/embedder.js";
-import { HttpEmbedder, type HttpEmbedderOptions } from "../../../ts/embedding/http.js";
+import { RemoteBackend } from "../../../ts/embedding/remote/remote-backend.js";
+import { EMBED_WIRE } from "../../../ts/embedding/remote/wire.js";
 import { type EmbedHandler, type EmbedServer, goodAnswer, startEmbedServer } from "./embed-server.js";
 
 let server: EmbedServer;
 let now = 0;
-const opened: HttpEmbedder[] = [];
+const opened: BackendEmbedder[] = [];
 
-function open(overrides: Partial<HttpEmbedderOptions> = {}): HttpEmbedder {
-  const embedder = new HttpEmbedder({
-    url: server.url,
+function open(overrides: Partial<BackendEmbedderOptions & { url: string }> = {}): BackendEmbedder {
+  const url = overrides.url ?? server.url;
+  const embedder = new BackendEmbedder({
+    backend: new RemoteBackend({ provider: "http", url, key: "", wire: EMBED_WIRE }),
+    card: { fusionWeight: 1, centre: null, unrelatedCosine: null, languages: null, isContextual: true },
     model: "",
     queryTimeoutMs: 2_000,
     documentTimeoutMs: 2_000,
     cacheSize: 256,
     cacheTtlMs: 300_000,
-    fusionWeight: 1,
     now: () => now,
     ...overrides,
   });
@@ -296,7 +299,7 @@ describe("its cache of questions", () => {
 });
 
 describe("its circuit breaker", () => {
-  async function fail(embedder: HttpEmbedder, text: string): Promise<number> {
+  async function fail(embedder: BackendEmbedder, text: string): Promise<number> {
     const before = server.requests.length;
     await expect(embedder.embedQuery(text)).rejects.toMatchObject({ code: "embedding_failed" });
     return server.requests.length - before;

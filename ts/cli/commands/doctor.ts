@@ -68,8 +68,11 @@ function nativeFinding({ native }: Config): Finding {
 }
 
 async function storeFindings(service: MemoryService, { fix = false }: DoctorOptions): Promise<Finding[]> {
-  // A vector of anything tells whether the embedder works; the text is not kept.
-  await service.recall({ query: "doctor", limit: 1 }).catch(() => undefined);
+  // A vector of anything tells whether the embedder works; the text is not kept. One failure may be an accident.
+  for (const query of ["doctor", "the doctor asks again"]) {
+    await service.recall({ query, limit: 1 }).catch(() => undefined);
+    if (service.status().embedder.status !== "unknown") break;
+  }
   const health = await service.maintenance.checkHealth({ agentId: "", fix, checks: [] });
   const { stats } = health;
   const state = service.status().embedder;

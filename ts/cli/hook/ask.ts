@@ -25,7 +25,7 @@ export async function askDatabase(config: Config, request: AmbientArguments): Pr
   // What the stdio server may not read, the hook beside it may not show.
   if (access !== null && !access.callerOf(LOCAL_CLIENT).mayRead(config.agentId))
     return { text: "", details: { outcome: "not allowed" }, after: () => {} };
-  const ambient = openAnyway(config);
+  const ambient = openAnyway(hurried(config));
   const answer = await ambient.recall(request);
   const { composed, ...trace } = answer.trace;
   return {
@@ -34,6 +34,14 @@ export async function askDatabase(config: Config, request: AmbientArguments): Pr
     // Not closed: the process ends, and waiting for background work would hold up the prompt.
     after: () => ambient.uses.flush(),
   };
+}
+
+/** A slow embedder must leave time for an answer by words. */
+const EMBEDDER_SHARE = 0.6;
+function hurried(config: Config): Config {
+  const { embedding, ambient } = config;
+  const queryTimeoutMs = Math.min(embedding.queryTimeoutMs, ambient.hook.timeoutMs * EMBEDDER_SHARE);
+  return { ...config, embedding: { ...embedding, queryTimeoutMs } };
 }
 
 /** For reading alone where nothing can be written, such as a disk that is mounted so. */

@@ -1,0 +1,49 @@
+// Text -> token ids, cut to the model's length with the special tokens at both ends kept.
+
+import { Tokenizer } from "@huggingface/tokenizers";
+
+/** Tokens of more characters are rare: what stands behind so many cannot matter, and costs time to split. */
+const CHARS_PER_TOKEN = 16;
+
+export class Tokens {
+  readonly #tokenizer: Tokenizer;
+  readonly #maxTokens: number;
+  readonly #unknownId: number | undefined;
+  /** special tokens in front of a text and behind it */
+  readonly #head: readonly number[];
+  readonly #tail: readonly number[];
+
+  /** @param description what `tokenizer.json` says */
+  constructor(description: object, config: object, maxTokens: number) {
+    this.#tokenizer = new Tokenizer(description, config);
+    this.#maxTokens = maxTokens;
+    this.#unknownId = unknownIdOf(description, this.#tokenizer);
+    const whole: number[] = this.#tokenizer.encode("a").ids;
+    const bare = this.#bare("a");
+    const at = whole.findIndex((_, i) => bare.every((id, j) => whole[i + j] === id));
+    this.#head = at < 0 ? [] : whole.slice(0, at);
+    this.#tail = at < 0 ? [] : whole.slice(at + bare.length);
+  }
+
+  /**
+   * Null for a text that the model does not know: one without a token, or of which half of the tokens are the
+   * unknown one. Any two of them would pass for the same.
+   */
+  idsOf(text: string): number[] | null {
+    const bare = this.#bare(text.slice(0, this.#maxTokens * CHARS_PER_TOKEN));
+    const unknown = bare.filter((id) => id === this.#unknownId).length;
+    if (bare.length === 0 || unknown * 2 >= bare.length) return null;
+    const room = this.#maxTokens - this.#head.length - this.#tail.length;
+    return [...this.#head, ...bare.slice(0, Math.max(0, room)), ...this.#tail];
+  }
+
+  #bare(text: string): number[] {
+    return this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
+  }
+}
+
+function unknownIdOf(description: object, tokenizer: Tokenizer): number | undefined {
+  const { model } = description as { model?: { unk_id?: unknown; unk_token?: unknown } };
+  if (typeof model?.unk_id === "number") return model.unk_id;
+  return typeof model?.unk_token === "string" ? tokenizer.token_to_id(model.unk_token) : undefined;
+}

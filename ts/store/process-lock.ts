@@ -1,0 +1,25 @@
+// A lock between processes that the operating system takes away from one that ends, however it ends: an
+// exclusive transaction on a file of its own.
+
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { loadDriver, type SqlDriverName } from "./driver.js";
+
+export interface ProcessLock {
+  release(): void;
+}
+
+/** Null while another process, or another part of this one, has it. The file at `path` stays behind. */
+export function takeProcessLock(path: string, driver: SqlDriverName | "auto"): ProcessLock | null {
+  mkdirSync(dirname(path), { recursive: true });
+  const connection = loadDriver(driver).connect(path, { readOnly: false });
+  try {
+    connection.exec("PRAGMA busy_timeout = 0");
+    connection.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    connection.close();
+    if (error instanceof Error && /locked|busy/i.test(error.message)) return null;
+    throw error;
+  }
+  return { release: () => connection.close() };
+}
