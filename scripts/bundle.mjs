@@ -23,6 +23,7 @@ const shared = {
 };
 
 rmSync(out, { recursive: true, force: true });
+rmSync(join(root, "dist", "compiled"), { recursive: true, force: true });
 const modules = await build({
   ...shared,
   entryPoints: ["dist/cli/program.js", "dist/index.js", "dist/embedding/onnx/model-process.js"],
@@ -38,23 +39,25 @@ const modules = await build({
     js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',
   },
 });
-// The command with the hook in it, as one CommonJS file: Node's loader of modules costs a prompt 15 ms.
-const command = await build({
-  ...shared,
-  entryPoints: ["dist/cli/main.js"],
-  outfile: join(out, "main.js"),
-  format: "cjs",
-  define: { "import.meta.url": "__moduleUrl" },
-  banner: { js: 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
-  plugins: [{ name: "program", setup: (on) => on.onResolve({ filter: /\/program\.js$/ }, program) }],
+// The command and the hook as CommonJS: Node's loader of modules costs a prompt 15 ms.
+const commonJs = (entry, name, swap) =>
+  build({
+    ...shared,
+    entryPoints: [entry],
+    outfile: join(out, name),
+    format: "cjs",
+    define: { "import.meta.url": "__moduleUrl" },
+    banner: { js: 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
+    plugins: [{ name: "swap", setup: (on) => on.onResolve({ filter: /^\./ }, swap) }],
+  });
+const command = await commonJs("dist/cli/main.js", "main.js", ({ path }) => {
+  if (path === "./program.js") return { path: "./program.mjs", external: true };
+  return path === "./hook/ambient-hook.js" ? { path: join(root, "dist/cli/hook/cached-hook.js") } : null;
 });
+const hook = await commonJs("dist/cli/hook/ambient-hook.js", "hook.js", () => null);
 writeFileSync(join(out, "package.json"), '{ "type": "commonjs" }\n');
 
-function program() {
-  return { path: "./program.mjs", external: true };
-}
-
-const inputs = [modules, command].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+const inputs = [modules, command, hook].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeFileSync(join(root, "dist", "THIRD-PARTY-NOTICES.txt"), notices(inputs));
 
 /** Name, version and licence text of every package of which a file was bundled. */

@@ -20,9 +20,10 @@ export function runHook(
   input: string | Buffer | object | null,
   env: Settings = {},
   args: readonly string[] = [],
+  main = MAIN,
 ): Promise<HookRun> {
   const started = performance.now();
-  const child = spawn(process.execPath, [MAIN, "hook", "ambient", ...args], {
+  const child = spawn(process.execPath, [main, "hook", "ambient", ...args], {
     env: serverEnvironment(databasePath, { CPERSONA_EMBEDDING_MODE: "static", ...env }),
     stdio: ["pipe", "pipe", "pipe"],
   });

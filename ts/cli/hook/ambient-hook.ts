@@ -16,7 +16,11 @@ import { readTranscriptTail } from "./transcript.js";
 /** Set by whoever runs an agent from inside a hook: it must not call the hook again. */
 const GUARD = "CPERSONA_HOOK_ACTIVE";
 
-export async function runAmbientHook(args: readonly string[]): Promise<never> {
+/** `answered` is called when the database was asked, whatever it knew. */
+export async function runAmbientHook(
+  args: readonly string[],
+  answered: () => void = () => {},
+): Promise<never> {
   const started = performance.now();
   let config: Config | null = null;
   const details: Record<string, unknown> = {};
@@ -24,7 +28,7 @@ export async function runAmbientHook(args: readonly string[]): Promise<never> {
     config = readConfig(hookEnvironment());
     const deadline = config.ambient.hook.timeoutMs;
     const timer = setTimeout(() => leave(config, { ...details, outcome: "timeout" }, started), deadline);
-    await answerPrompt(config, args.includes("--codex"), details);
+    await answerPrompt(config, args.includes("--codex"), details, answered);
     clearTimeout(timer);
   } catch (error) {
     details["outcome"] = "failed";
@@ -42,6 +46,7 @@ async function answerPrompt(
   config: Config,
   isCodex: boolean,
   details: Record<string, unknown>,
+  answered: () => void,
 ): Promise<void> {
   const { hook } = config.ambient;
   const say = (outcome: string): void => {
@@ -57,6 +62,7 @@ async function answerPrompt(
   if (hook.antiRestack && holdsRecalledBlock(payload.prompt)) return say("block in prompt");
   const request = toRequest(config, payload);
   const answer = await (hook.url === "" ? askDatabase(config, request) : askServer(config, request));
+  if (hook.url === "") answered();
   Object.assign(details, answer.details);
   const text = answer.text.trimStart();
   if (!text.startsWith(OPEN_TAG)) {
