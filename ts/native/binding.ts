@@ -35,6 +35,7 @@ export interface NativeBinding {
       centre: Float32Array | null,
     ): BoundVectorIndex;
   };
+  xorWords(bytes: Uint8Array, threads: number): number;
   panicForTest(): void;
   panicForTestAsync(): Promise<TaskOutcome<number>>;
 }
@@ -76,6 +77,7 @@ export function nativeCore(binding: NativeBinding): NativeCore {
         coded(() => binding.fuseRsf(keys, offsets, weights, scores)),
     },
     openVectorIndex: (options) => openNativeVectorIndex(binding, options),
+    xorWords: (bytes, threads) => coded(() => binding.xorWords(bytes, threads)),
     openStaticTable: (path) => coded(() => new NativeTable(binding.NativeStaticTable.open(path))),
   };
 }

@@ -169,4 +169,6 @@ export interface NativeCore {
   readonly fusion: Fusion;
   openVectorIndex(options: VectorIndexOptions): VectorIndex;
   openStaticTable(path: string): StaticTable;
+  /** XOR of all whole 32-bit words, by 1 to 256 threads: reads memory and does nothing else, the yardstick of benchmarks. */
+  xorWords(bytes: Uint8Array, threads: number): number;
 }

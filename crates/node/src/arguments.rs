@@ -229,7 +229,7 @@ fn limit(field: &str, limit: f64) -> Result<usize> {
     }
 }
 
-fn threads(threads: Option<f64>) -> Result<usize> {
+pub(crate) fn threads(threads: Option<f64>) -> Result<usize> {
     match whole(threads.unwrap_or(1.0)) {
         Some(threads @ 1..=256) => Ok(threads as usize),
         _ => Err(invalid("threads", "must be a whole number from 1 to 256")),
