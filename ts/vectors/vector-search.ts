@@ -38,7 +38,7 @@ export interface VectorSearchOptions {
 /** So many changed records are scored beside the index, or half as many as it holds; more are taken up first. */
 const MAX_OVERLAY_RECORDS = 512;
 /** Rows read from SQLite, or records taken up, before other work may run. */
-const BATCH_ROWS = 2000;
+const BATCH_ROWS = 1000;
 /** Removed rows from which on a compaction is worth its writes, and their least share of all. */
 const LEAST_REMOVED_ROWS = 1024;
 const LEAST_REMOVED_SHARE = 0.25;
