@@ -318,6 +318,29 @@ fn compaction_carries_pending_rows() {
     index.verify().unwrap();
 }
 
+/// What makes an append cost the same in a large index as in a small one.
+#[test]
+fn an_append_touches_nothing_that_was_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open_locked(folder.path(), 8);
+    let stored = rows(1000, 8, 3);
+    append(&index, &stored[..900]).unwrap();
+    index.publish(1).unwrap();
+    let files = ["vectors.f32", "vectors.i8", "bits.u64", "meta", "dead"];
+    let read = |name: &str| std::fs::read(folder.path().join("gen-1").join(name)).unwrap();
+    let before = files.map(read);
+    append(&index, &stored[900..]).unwrap();
+    index.publish(2).unwrap();
+    // Whole blocks of 64 rows: metadata and flags of the last one are shared with the new rows.
+    let whole = 900 / 64 * 64;
+    for ((name, before), bytes) in files.iter().zip(&before).zip([32.0, 8.0, 8.0, 32.0, 0.25]) {
+        let published = (f64::from(whole) * bytes) as usize;
+        let after = read(name);
+        assert!(before[..published] == after[..published], "{name}");
+        assert_eq!(before.len(), after.len(), "{name}: room was made ahead");
+    }
+}
+
 #[test]
 fn an_interrupted_compaction_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();

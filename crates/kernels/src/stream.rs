@@ -49,7 +49,11 @@ mod tests {
             let words = bytes[..length].as_chunks::<4>().0;
             let expected = words.iter().fold(0, |sum, word| sum ^ u32::from_ne_bytes(*word));
             for threads in [0, 1, 3, 64] {
-                assert_eq!(xor_words(&bytes[..length], threads), expected, "{length} bytes, {threads} threads");
+                assert_eq!(
+                    xor_words(&bytes[..length], threads),
+                    expected,
+                    "{length} bytes, {threads} threads"
+                );
             }
         }
     }
