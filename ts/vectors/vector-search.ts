@@ -35,8 +35,10 @@ export interface VectorSearchOptions {
   readonly openScratch: () => VectorIndex;
 }
 
-/** So many changed records are scored beside the index, or half as many as it holds; more are taken up first. */
+/** So many changed records are scored beside any index; more are taken up first. */
 const MAX_OVERLAY_RECORDS = 512;
+/** Beside a large index more are, up to half of what it holds: reading all of the store would take longer. */
+const MAX_LARGE_OVERLAY_RECORDS = 8192;
 /** Rows read from SQLite, or records taken up, before other work may run. */
 const BATCH_ROWS = 1000;
 /** Removed rows from which on a compaction is worth its writes, and their least share of all. */
@@ -149,7 +151,8 @@ export class VectorSearch {
   #overlay(): Float64Array | null {
     const changed = this.#changed();
     if (changed === null || changed.length <= MAX_OVERLAY_RECORDS) return changed;
-    return changed.length > (this.#state()?.live ?? 0) / 2 ? null : changed;
+    const most = Math.min(MAX_LARGE_OVERLAY_RECORDS, (this.#state()?.live ?? 0) / 2);
+    return changed.length > most ? null : changed;
   }
 
   /** Where the index stands; null for files that cannot be used and will be made anew. */

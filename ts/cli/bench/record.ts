@@ -82,7 +82,17 @@ export function readRecord(path: string): BenchRecord {
 }
 
 /** Columns whose values are results; the others say what was measured. */
-const RESULTS = new Set(["p50 ms", "p95 ms", "GB/s", "of read speed", "recall@10", "per s", "MB", "stages"]);
+const RESULTS = new Set([
+  "p50 ms",
+  "p95 ms",
+  "least ms",
+  "GB/s",
+  "of read speed",
+  "recall@10",
+  "per s",
+  "MB",
+  "stages",
+]);
 const PEER = /cpersona/;
 
 function identityOf(row: TableRow): string {
@@ -90,11 +100,11 @@ function identityOf(row: TableRow): string {
   return JSON.stringify(parts.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Adds to each row the ratio of its median to the kept one: below 1 is faster than then. */
+/** Adds to each row the ratio of its least time to the kept one: below 1 is faster than then. */
 export function compared(rows: readonly TableRow[], kept: readonly TableRow[]): TableRow[] {
-  const medians = new Map(kept.map((row) => [identityOf(row), row["p50 ms"]]));
+  const least = new Map(kept.map((row) => [identityOf(row), row["least ms"]]));
   return rows.map((row) => {
-    const [now, then] = [row["p50 ms"], medians.get(identityOf(row))];
+    const [now, then] = [row["least ms"], least.get(identityOf(row))];
     const ratio = typeof now === "number" && typeof then === "number" && then > 0 ? now / then : null;
     return { ...row, "ratio to kept": ratio };
   });
@@ -108,7 +118,7 @@ export function noiseHint(rows: readonly TableRow[], record: BenchRecord, machin
   if (ratios.length === 0) return `nothing in the kept result of ${record.date} was measured the same way`;
   const yardstick = rows.find((row) => row["method"] === "memory read")?.["ratio to kept"];
   const lines = [
-    `ratio to kept: median now / median of ${record.date}; below 1 is faster. On a shared machine 0.7 to 1.4 is noise:`,
+    `ratio to kept: least time now / least time of ${record.date}; below 1 is faster. On a shared machine 0.7 to 1.4 is noise:`,
     "run again, and believe a change that stays and that its neighbours do not share.",
   ];
   if (typeof yardstick === "number")

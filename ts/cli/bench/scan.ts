@@ -97,7 +97,7 @@ function writeAll(file: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
 }
 
-/** Medians of reading memory and doing nothing else, by number of threads. */
+/** Times of reading memory and doing nothing else, by number of threads. */
 async function readSpeeds({ core, threads, readBytes }: ScanOptions): Promise<Map<number, number[]>> {
   say("reading memory");
   const bytes = Buffer.allocUnsafeSlow(readBytes).fill(2);
@@ -189,9 +189,9 @@ class ScanBench {
   ): TableRow {
     const { rows, maker, readBytes } = this.#options;
     const time = timeCells(times);
-    const speed = bytes === null ? null : bytes / time["p50 ms"] / 1e6;
+    const speed = bytes === null ? null : bytes / time["least ms"] / 1e6;
     const read = this.#read.get(threads);
-    const readSpeed = read === undefined ? null : readBytes / timeCells(read)["p50 ms"] / 1e6;
+    const readSpeed = read === undefined ? null : readBytes / timeCells(read)["least ms"] / 1e6;
     const searched = method !== YARDSTICK;
     return {
       method,
