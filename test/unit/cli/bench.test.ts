@@ -53,15 +53,19 @@ describe("what bench can be asked", () => {
 });
 
 describe("a kept result", () => {
-  it("holds the benchmarks of a day, the newest of each", () => {
+  it("holds the benchmarks of a day, the newest rows of each", () => {
     const folder = tempFolder();
     keep(folder, "scan", MACHINE, [{ method: "exact", "p50 ms": 1 }]);
+    keep(folder, "scan", MACHINE, [{ method: "exact", rows: 5, "p50 ms": 1 }]);
     keep(folder, "hook", MACHINE, [{ what: "hook", "p50 ms": 5 }]);
     const path = keep(folder, "scan", MACHINE, [{ method: "exact", "p50 ms": 2 }]);
     expect(path).toMatch(/some-r-cpu-2-ghz.\d{4}-\d\d-\d\d\.json$/);
     expect(readdirSync(folder)).toEqual(["some-r-cpu-2-ghz"]);
     expect(readRecord(path).benches).toEqual({
-      scan: [{ method: "exact", "p50 ms": 2 }],
+      scan: [
+        { method: "exact", rows: 5, "p50 ms": 1 },
+        { method: "exact", "p50 ms": 2 },
+      ],
       hook: [{ what: "hook", "p50 ms": 5 }],
     });
   });

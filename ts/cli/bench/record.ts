@@ -54,7 +54,7 @@ function commit(): string | null {
   }
 }
 
-/** Puts the rows into today's file of this CPU below `folder`, in place of earlier ones of the same benchmark. */
+/** Puts the rows into today's file of this CPU below `folder`, in place of those that measured the same. */
 export function keep(folder: string, name: BenchName, machine: Machine, rows: readonly TableRow[]): string {
   const date = new Date().toISOString().slice(0, 10);
   const cpu = machine.cpu
@@ -63,7 +63,9 @@ export function keep(folder: string, name: BenchName, machine: Machine, rows: re
     .replace(/^-|-$/g, "");
   const path = join(folder, cpu, `${date}.json`);
   const before = existsSync(path) ? readRecord(path).benches : {};
-  const record: BenchRecord = { date, machine, benches: { ...before, [name]: rows } };
+  const measured = new Set(rows.map(identityOf));
+  const others = (before[name] ?? []).filter((row) => !measured.has(identityOf(row)));
+  const record: BenchRecord = { date, machine, benches: { ...before, [name]: [...others, ...rows] } };
   mkdirSync(join(folder, cpu), { recursive: true });
   writeFileSync(path, `${JSON.stringify(record, null, 2)}\n`);
   return path;
