@@ -18,6 +18,7 @@ const FOLDER: &str = "CPERSONA_INDEX_TEST_FOLDER";
 /// Cycles of the kill loop, 20 when it is not set.
 const KILLS: &str = "CPERSONA_TEST_KILLS";
 /// Blocks of 512 bytes that a file of the limited writer may have.
+#[cfg(unix)]
 const LIMIT_BLOCKS: usize = 256;
 
 /// Starts this binary as a writer on a folder.

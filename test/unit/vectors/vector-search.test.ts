@@ -214,21 +214,21 @@ describe.each(cores)("vector search, $name", ({ core }) => {
   it("keeps everything when it is closed in the middle of an update", async () => {
     const first = bench();
     first.store.database.transaction(() => {
-      for (let i = 0; i < 5000; i++) first.add(i / 5000);
+      for (let i = 0; i < 2500; i++) first.add(i / 2500);
     });
     await first.search.sync();
     first.store.database.transaction(() => {
-      for (let id = 1; id <= 4000; id++) first.store.deleteMemory(id);
+      for (let id = 1; id <= 2000; id++) first.store.deleteMemory(id);
     });
     const syncing = first.search.sync();
     await new Promise((resolve) => setImmediate(resolve));
     await first.search.close();
     await syncing;
     const second = bench(first.path, first.folder);
-    expect(await second.found()).toHaveLength(1000);
+    expect(await second.found()).toHaveLength(500);
     await second.search.sync();
-    expect(second.search.info()).toMatchObject({ live: 1000, behind: 0 });
-    expect(await second.found()).toHaveLength(1000);
+    expect(second.search.info()).toMatchObject({ live: 500, behind: 0 });
+    expect(await second.found()).toHaveLength(500);
   });
 
   it("ends its background work when it is closed", async () => {
@@ -262,11 +262,11 @@ describe.skipIf(!hasAddon)("vector search over damaged files", () => {
     const folder = join(tempFolder(), "index");
     const first = openSearch(core, path, folder);
     first.store.database.transaction(() => {
-      for (let i = 0; i < 2100; i++) first.add(1 - i / 3000);
+      for (let i = 0; i < 40; i++) first.add(1 - i / 50);
     });
     await first.search.sync();
     const expected = await first.found();
-    expect(expected[0]).toBe(2100);
+    expect(expected[0]).toBe(40);
     damage(join(folder, `gen-${first.search.info().generation}`), folder);
     const second = openSearch(core, path, folder);
     for (const { found, search } of [first, second]) {
@@ -279,7 +279,7 @@ describe.skipIf(!hasAddon)("vector search over damaged files", () => {
       // Either may be the one that makes it anew, while the other's turn ends at once.
       await vi.waitFor(async () => {
         await search.sync();
-        expect(search.info()).toMatchObject({ live: 2101, behind: 0 });
+        expect(search.info()).toMatchObject({ live: 41, behind: 0 });
       }, 10_000);
       expect(await search.verify()).toBe(true);
       expect((await found())[0]).toBe(added);
