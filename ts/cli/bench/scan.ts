@@ -27,6 +27,8 @@ export interface ScanOptions {
 const METHODS: readonly SearchMethod[] = ["exact", "int8-raw", "bits-raw", "int8", "bits", "auto"];
 const LIMIT = 10;
 const WARM = 3;
+/** More than a line has: everything is compared with it. */
+const READ_RUNS = 40;
 const YARDSTICK = "memory read";
 const BATCH_ROWS = 10_000;
 const QUERY_SEED = 2;
@@ -102,7 +104,7 @@ async function readSpeeds({ core, threads, readBytes }: ScanOptions): Promise<Ma
   say("reading memory");
   const bytes = Buffer.allocUnsafeSlow(readBytes).fill(2);
   const out = new Map<number, number[]>();
-  for (const count of threads) out.set(count, await timed(9, 1, () => core.xorWords(bytes, count)));
+  for (const count of threads) out.set(count, await timed(READ_RUNS, 1, () => core.xorWords(bytes, count)));
   return out;
 }
 
