@@ -196,7 +196,7 @@ describe("imports", () => {
     expect([...next.keys()].filter((part) => reaches(part, part, new Set()))).toEqual([]);
   });
 
-  it("of the MCP SDK are in mcp/, the HTTP transport, and as a client in the demonstration", () => {
+  it("of the MCP SDK are in mcp/, the HTTP transport, and as a client in demonstration and benchmarks", () => {
     expect(
       findings((file) =>
         file.imports
@@ -204,7 +204,7 @@ describe("imports", () => {
           .filter(({ specifier }) => {
             const isClient = specifier.includes("/client/") || specifier.endsWith("/types.js");
             const isServer = file.part === "mcp" || file.path === "http/mcp-transport.ts";
-            return !(isServer || (file.path.startsWith("cli/demo/") && isClient));
+            return !(isServer || (/^cli\/(?:bench|demo)\//.test(file.path) && isClient));
           })
           .map(({ specifier }) => specifier),
       ),

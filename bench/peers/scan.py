@@ -7,7 +7,8 @@ import json, sys, time
 import numpy as np
 
 folder, dim, runs, result = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-X = np.fromfile(f"{folder}/vectors.f32", np.float32).reshape(-1, dim)
+# Mapped: at a million rows there must not be a second copy in memory.
+X = np.memmap(f"{folder}/vectors.f32", np.float32, "r").reshape(-1, dim)
 Q = np.fromfile(f"{folder}/queries.f32", np.float32).reshape(-1, dim)
 out = []
 
@@ -29,19 +30,36 @@ def top(scores):
     return part[np.argsort(-scores[part])]
 
 
+def parts(make):
+    """`make` over all rows, in parts: its floats in between need memory too."""
+    return np.concatenate([make(X[i:i + 50_000]) for i in range(0, len(X), 50_000)])
+
+
+def signs(rows):
+    return np.packbits(rows > 0, axis=1)
+
+
+def bytes_of(rows):
+    return np.round(rows * 127).astype(np.int8)
+
+
 measure("numpy float32", X.nbytes, lambda i: top(X @ Q[i]))
 
 try:
     import faiss
     faiss.omp_set_num_threads(1)
     flat = faiss.IndexFlatIP(dim)
-    flat.add(X)
+    for i in range(0, len(X), 50_000):
+        flat.add(X[i:i + 50_000])
     measure("faiss FlatIP", X.nbytes, lambda i: flat.search(Q[i:i + 1], 10)[1][0])
+    del flat
     sq8 = faiss.IndexScalarQuantizer(dim, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
     sq8.train(X[:20000])
-    sq8.add(X)
+    for i in range(0, len(X), 50_000):
+        sq8.add(X[i:i + 50_000])
     measure("faiss SQ8", X.nbytes // 4, lambda i: sq8.search(Q[i:i + 1], 10)[1][0])
-    B, QB = np.packbits(X > 0, axis=1), np.packbits(Q > 0, axis=1)
+    del sq8
+    B, QB = parts(signs), signs(Q)
     binary = faiss.IndexBinaryFlat(B.shape[1] * 8)
     binary.add(B)
     measure("faiss BinaryFlat", B.nbytes, lambda i: binary.search(QB[i:i + 1], 10)[1][0])
@@ -51,9 +69,10 @@ except ImportError:
 try:
     from usearch.index import MetricKind, search as exact
     measure("usearch exact f32", X.nbytes, lambda i: exact(X, Q[i], 10, MetricKind.IP, exact=True, threads=1).keys)
-    S, QS = np.round(X * 127).astype(np.int8), np.round(Q * 127).astype(np.int8)
+    S, QS = parts(bytes_of), bytes_of(Q)
     measure("usearch exact i8", S.nbytes, lambda i: exact(S, QS[i], 10, MetricKind.IP, exact=True, threads=1).keys)
-    B, QB = np.packbits(X > 0, axis=1), np.packbits(Q > 0, axis=1)
+    del S
+    B, QB = parts(signs), signs(Q)
     measure("usearch exact bits", B.nbytes, lambda i: exact(B, QB[i], 10, MetricKind.Hamming, exact=True, threads=1).keys)
 except Exception as error:
     print(f"usearch left out: {error}", file=sys.stderr)

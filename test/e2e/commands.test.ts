@@ -75,7 +75,7 @@ describe("recall --explain", () => {
     const { stdout } = run(path, "recall", "--explain", "red umbrella");
     expect(stdout).toMatch(/mem:1 .*memories 1.*the umbrella is red/);
     expect(stdout).toMatch(/the gate was opened by \w+/);
-    expect(stdout).toMatch(/retrieve \d+ rows [\d.]+ ms -> fuse/);
+    expect(stdout).toMatch(/words \d+ rows [\d.]+ ms -> wait for vectors \d+ rows [\d.]+ ms -> fuse/);
   });
 
   it("says that the gate stayed closed", async () => {

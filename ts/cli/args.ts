@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 import { packageVersion } from "../package-root.js";
+import { addBench } from "./bench-arguments.js";
 import { addModel } from "./model-arguments.js";
 import { addHook, addRecall } from "./recall-arguments.js";
 import { addTransfer } from "./transfer-arguments.js";
@@ -50,18 +51,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
       const { doctor } = await import("./commands/doctor.js");
       await doctor(options);
     });
-  program
-    .command("bench [what]")
-    .description("measure this machine: scan (vector search beside its peers), recall (end to end), embed")
-    .option("--rows <numbers>", "rows, with commas between")
-    .option("--dims <numbers>", "dimensions of random vectors, with commas between")
-    .option("--texts <folder>", "search embeddings of these texts instead of random vectors")
-    .option("--python <command>", 'Python that has numpy, faiss-cpu, usearch; "" leaves the peers out')
-    .option("--json", "print JSON")
-    .action(async (what: string | undefined, options: object) => {
-      const { bench } = await import("./commands/bench.js");
-      await bench(what ?? "scan", options);
-    });
+  addBench(program);
   const [first = ""] = args;
   const names = new Set([...program.commands.map((command) => command.name()), "help"]);
   if (!first.startsWith("-") && !names.has(first)) program.error(`unknown command '${first}', see --help`);

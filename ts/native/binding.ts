@@ -35,6 +35,7 @@ export interface NativeBinding {
       centre: Float32Array | null,
     ): BoundVectorIndex;
   };
+  xorWords(bytes: Uint8Array, threads: number): number;
   panicForTest(): void;
   panicForTestAsync(): Promise<TaskOutcome<number>>;
 }
@@ -53,9 +54,10 @@ interface BoundVectorIndex {
   append(rows: VectorRows): void;
   remove(keys: Float64Array): number;
   publish(sequence: number): void;
-  compact(): void;
+  publishAsync(sequence: number): Promise<TaskOutcome<boolean>>;
+  compact(): Promise<TaskOutcome<boolean>>;
   reset(): void;
-  verify(): void;
+  verify(): Promise<TaskOutcome<boolean>>;
   search(request: VectorSearchRequest): VectorSearchResult;
   searchAsync(request: VectorSearchRequest): Promise<TaskOutcome<VectorSearchResult>>;
   close(): void;
@@ -64,18 +66,7 @@ interface BoundVectorIndex {
 /** A task can't reject with a code of ours, so it resolves to one of these. */
 type TaskOutcome<T> = { readonly result: T } | { readonly code: string; readonly message: string };
 
-/** A native index has `verify` beyond the contract: a slow check of every stored byte. */
-interface CheckableIndex extends VectorIndex {
-  /** Throws `index_unavailable` when the files are damaged. */
-  verify(): void;
-}
-
-/** The native core, whose indexes lie on disk and so can be damaged. */
-export interface AddonCore extends NativeCore {
-  openVectorIndex(options: VectorIndexOptions): CheckableIndex;
-}
-
-export function nativeCore(binding: NativeBinding): AddonCore {
+export function nativeCore(binding: NativeBinding): NativeCore {
   return {
     kind: "native",
     simd: binding.simdLevel(),
@@ -86,11 +77,12 @@ export function nativeCore(binding: NativeBinding): AddonCore {
         coded(() => binding.fuseRsf(keys, offsets, weights, scores)),
     },
     openVectorIndex: (options) => openNativeVectorIndex(binding, options),
+    xorWords: (bytes, threads) => coded(() => binding.xorWords(bytes, threads)),
     openStaticTable: (path) => coded(() => new NativeTable(binding.NativeStaticTable.open(path))),
   };
 }
 
-function openNativeVectorIndex(binding: NativeBinding, options: VectorIndexOptions): CheckableIndex {
+function openNativeVectorIndex(binding: NativeBinding, options: VectorIndexOptions): VectorIndex {
   const { folder, dimension, identity, centre } = options;
   if (folder === null) {
     throw new MemoryError("invalid_argument", "folder must be a path for a native index", {
@@ -121,7 +113,7 @@ class NativeTable implements StaticTable {
   }
 }
 
-class NativeIndex implements CheckableIndex {
+class NativeIndex implements VectorIndex {
   readonly dimension: number;
   readonly #index: BoundVectorIndex;
 
@@ -154,16 +146,20 @@ class NativeIndex implements CheckableIndex {
     coded(() => this.#index.publish(sequence));
   }
 
-  compact(): void {
-    coded(() => this.#index.compact());
+  async publishAsync(sequence: number): Promise<void> {
+    settled(await coded(() => this.#index.publishAsync(sequence)));
+  }
+
+  async compact(): Promise<boolean> {
+    return settled(await coded(() => this.#index.compact()));
   }
 
   reset(): void {
     coded(() => this.#index.reset());
   }
 
-  verify(): void {
-    coded(() => this.#index.verify());
+  async verify(): Promise<void> {
+    settled(await coded(() => this.#index.verify()));
   }
 
   search(request: VectorSearchRequest): VectorSearchResult {

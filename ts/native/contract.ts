@@ -53,6 +53,8 @@ export interface VectorSearchRequest {
   /** rows that the index does not hold yet, scored exactly with the rest; `masked` and duplicates do not touch them */
   readonly extra: VectorRows | null;
   readonly method: SearchMethod;
+  /** threads that share the scan, 1 to 256, default 1; twins ignore it */
+  readonly threads?: number;
 }
 
 /**
@@ -94,12 +96,20 @@ export interface VectorIndex {
   remove(keys: Float64Array): number;
   /** Makes appended rows visible and records `sequence` as applied. Needs the lock. Durable before visible. */
   publish(sequence: number): void;
-  /** Drops removed rows by writing a new generation. Needs the lock. */
-  compact(): void;
+  /** `publish` that does not hold up the main thread while the disk is waited for. */
+  publishAsync(sequence: number): Promise<void>;
+  /**
+   * Drops removed rows by writing a new generation, off the main thread; searches go on. Needs the lock until
+   * it has settled. Resolves to false when `close` ended it.
+   */
+  compact(): Promise<boolean>;
   /** Empties the index into a new generation with sequence 0. Needs the lock. */
   reset(): void;
   search(request: VectorSearchRequest): VectorSearchResult;
   searchAsync(request: VectorSearchRequest): Promise<VectorSearchResult>;
+  /** Checks every stored byte off the main thread; rejects with `index_unavailable` when the files are damaged. */
+  verify(): Promise<void>;
+  /** Later calls throw `index_unavailable`; a compaction that runs gives up. */
   close(): void;
 }
 
@@ -159,4 +169,6 @@ export interface NativeCore {
   readonly fusion: Fusion;
   openVectorIndex(options: VectorIndexOptions): VectorIndex;
   openStaticTable(path: string): StaticTable;
+  /** XOR of all whole 32-bit words, by 1 to 256 threads: reads memory and does nothing else, the yardstick of benchmarks. */
+  xorWords(bytes: Uint8Array, threads: number): number;
 }

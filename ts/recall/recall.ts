@@ -11,7 +11,6 @@ import { applyAutocut } from "./autocut.js";
 import { type Candidate, type Hit, sortByScore } from "./candidate.js";
 import { applyEpisodePenalty } from "./episode-penalty.js";
 import { exclusion } from "./exclude.js";
-import type { RetrievedLists } from "./fuse.js";
 import { toHit } from "./hit.js";
 import { passGate } from "./pass-gate.js";
 import { withPassages } from "./passages.js";
@@ -30,8 +29,7 @@ export async function recall(request: RecallRequest, parts: RecallParts): Promis
   if (request.query.trim() === "") return { ...nothing, hits: newest(request, limit, parts) };
 
   const clock = new StageClock();
-  const retrieved = await retrieve(request, limit, parts);
-  clock.mark("retrieve", countHits(retrieved.lists));
+  const retrieved = await retrieve(request, limit, parts, clock);
   const found = rankCandidates(retrieved, request, parts, limit);
   clock.mark("fuse", found.length);
   const scored = withConfidence(penalise(found, request, parts), retrieved.queryVector, request, parts);
@@ -53,10 +51,6 @@ export async function recall(request: RecallRequest, parts: RecallParts): Promis
       }
     : null;
   return { hits, gateFallback: gate.fallback, degraded: retrieved.degraded, trace };
-}
-
-function countHits({ near, far, episodes, memories }: RetrievedLists): number {
-  return near.length + far.length + episodes.length + memories.length;
 }
 
 /** Cascade keeps the order of its stages unless confidence orders. */

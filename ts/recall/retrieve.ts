@@ -8,6 +8,7 @@ import { listKeys, type RetrievedLists } from "./fuse.js";
 import type { RecallParts, RecallRequest } from "./recall-parts.js";
 import { type LexicalQuery, planLexicalQuery, retrieveLexical } from "./retrievers/lexical.js";
 import { type Degraded, searchByMeaning } from "./retrievers/meaning.js";
+import { StageClock } from "./trace.js";
 
 export interface Retrieved {
   readonly lists: RetrievedLists;
@@ -28,10 +29,12 @@ export async function retrieve(
   request: RecallRequest,
   limit: number,
   parts: RecallParts,
+  clock = new StageClock(),
 ): Promise<Retrieved> {
-  if (request.excludeContents.length === 0) return (await retrieveWith(0, request, limit, parts)).retrieved;
+  if (request.excludeContents.length === 0)
+    return (await retrieveWith(0, request, limit, parts, clock)).retrieved;
   for (let extra = FIRST_EXTRA_DEPTH; ; extra *= EXTRA_DEPTH_GROWTH) {
-    const { retrieved, isShort } = await retrieveWith(extra, request, limit, parts);
+    const { retrieved, isShort } = await retrieveWith(extra, request, limit, parts, clock);
     if (!isShort || extra >= parts.config.recall.window) return retrieved;
   }
 }
@@ -42,6 +45,7 @@ async function retrieveWith(
   request: RecallRequest,
   limit: number,
   parts: RecallParts,
+  clock: StageClock,
 ): Promise<{ retrieved: Retrieved; isShort: boolean }> {
   const { depthFloor, lexicalDepth } = parts.config.recall;
   const source = sourceFilter(request.sourceId);
@@ -50,12 +54,15 @@ async function retrieveWith(
   // The embedder may be a server: it works while the words are searched.
   const withEpisodes = seesEpisodes(request.scope, source);
   const pending = searchByMeaning({ request, source, withEpisodes, depth: vectorDepth + extra }, parts);
+  clock.mark("ask for vectors", 0);
   const plan = planLexicalQuery(request.query, parts.lexical);
   const memories = retrieveLexical("mem", plan, parts.lexical, request.scope, source, wordDepth + extra);
   const episodes = withEpisodes
     ? retrieveLexical("ep", plan, parts.lexical, request.scope, null, wordDepth + extra)
     : [];
+  clock.mark("words", memories.length + episodes.length);
   const { vectors, queryVector, degraded } = await pending;
+  clock.mark("wait for vectors", vectors.near.length + vectors.far.length);
   const found: RetrievedLists = { ...vectors, memories, episodes };
   const base = { plan, queryVector, degraded };
   if (extra === 0) return { retrieved: { ...base, lists: found, rows: new Map() }, isShort: false };

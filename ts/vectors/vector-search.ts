@@ -1,9 +1,15 @@
 // Search by meaning over everything that is committed: what the index holds, plus what it has not taken up yet.
 // The index follows the change log in SQLite; any process may be behind, none may miss an acknowledged row.
 
-import { describeError } from "../errors.js";
+import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
-import type { VectorIndex, VectorRows, VectorSearchRequest, VectorSearchResult } from "../native/contract.js";
+import type {
+  VectorIndex,
+  VectorIndexInfo,
+  VectorRows,
+  VectorSearchRequest,
+  VectorSearchResult,
+} from "../native/contract.js";
 import { mergeResults } from "./merge-results.js";
 
 /** The ground state for one embedder, see `store/embeddings.ts`. */
@@ -25,17 +31,25 @@ export type VectorQuery = Omit<VectorSearchRequest, "masked" | "extra"> &
 export interface VectorSearchOptions {
   /** the index is this process's own arrays, not files shared with others */
   readonly inMemory: boolean;
-  /** opens an empty index in memory, for searching the store itself while the files are rebuilt */
+  /** opens an index that stays empty, for scoring stored rows while the files are rebuilt */
   readonly openScratch: () => VectorIndex;
 }
 
-/** So many changed records are scored beside the index; more are taken up first. */
+/** So many changed records are scored beside any index; more are taken up first. */
 const MAX_OVERLAY_RECORDS = 512;
-const REBUILD_BATCH_ROWS = 2000;
+/** Beside a large index more are, up to half of what it holds: reading all of the store would take longer. */
+const MAX_LARGE_OVERLAY_RECORDS = 8192;
+/** Rows read from SQLite, or records taken up, before other work may run. */
+const BATCH_ROWS = 1000;
+/** Removed rows from which on a compaction is worth its writes, and their least share of all. */
+const LEAST_REMOVED_ROWS = 1024;
+const LEAST_REMOVED_SHARE = 0.25;
 /** Publishing waits for the disk, so changes are collected for a while; searches see them at once all the same. */
 const SYNC_DELAY_MS = 1000;
 const SOON_MS = 20;
 const CHEAP_OVERLAY_RECORDS = 64;
+/** A full disk or a folder that cannot be written stays so for a while. */
+const REST_MS = 10_000;
 
 export class VectorSearch {
   readonly #index: VectorIndex;
@@ -46,6 +60,11 @@ export class VectorSearch {
   #due = 0;
   #syncing: Promise<void> | undefined;
   #closed = false;
+  /** the files could not be used when they were last looked at */
+  #isBroken = false;
+  /** ms since the epoch until which a failed update is not tried again; 0 after one that succeeded */
+  #restUntil = 0;
+  #scratch: VectorIndex | undefined;
 
   constructor(index: VectorIndex, source: VectorSource, options: VectorSearchOptions) {
     this.#index = index;
@@ -58,19 +77,30 @@ export class VectorSearch {
   }
 
   info(): { rows: number; live: number; behind: number; generation: number; bytes: number } {
-    const { sequence, ...info } = this.#index.info();
+    const { sequence, ...info } = this.#state() ?? NOTHING;
     return { ...info, behind: Math.max(0, this.#source.lastSequence() - sequence) };
   }
 
   async search(query: VectorQuery): Promise<VectorSearchResult> {
-    let changed = this.#changed();
-    if (changed === null || changed.length > MAX_OVERLAY_RECORDS) {
+    let changed = this.#overlay();
+    if (changed === null) {
       // In memory the take-up is this process's own work and quick; files are written in the background.
       if (this.#options.inMemory) await this.sync();
       else this.scheduleSync(SOON_MS);
-      changed = this.#changed();
+      changed = this.#overlay();
     }
-    if (changed === null || changed.length > MAX_OVERLAY_RECORDS) return this.#searchStore(query);
+    if (changed === null) return this.#searchStore(query);
+    try {
+      return await this.#searchIndex(query, changed);
+    } catch (error) {
+      if (this.#closed || !isUnusable(error)) throw error;
+      // Somebody damaged the files since they were looked at.
+      this.#note(error);
+      return this.#searchStore(query);
+    }
+  }
+
+  #searchIndex(query: VectorQuery, changed: Float64Array): Promise<VectorSearchResult> {
     const { masked = null } = query;
     if (changed.length === 0) return this.#index.searchAsync({ ...query, masked, extra: null });
     // Scoring many rows beside the index costs every search; a few cost next to nothing.
@@ -84,15 +114,13 @@ export class VectorSearch {
 
   /** Scores the stored vectors batch by batch: slower than the index, and never behind. */
   async #searchStore(query: VectorQuery): Promise<VectorSearchResult> {
+    this.#scratch ??= this.#options.openScratch();
+    const { masked = null } = query;
     const results: VectorSearchResult[] = [];
     for (const rows of this.#batches()) {
-      const scratch = this.#options.openScratch();
-      scratch.lock();
-      scratch.append(rows);
-      scratch.publish(1);
-      results.push(scratch.search({ ...query, masked: query.masked ?? null, extra: null }));
-      scratch.close();
+      results.push(this.#scratch.search({ ...query, masked: null, extra: withoutKeys(rows, masked) }));
       await nextTurn();
+      if (this.#closed) break;
     }
     return mergeResults(results, query.nearLimit, query.farLimit);
   }
@@ -101,7 +129,7 @@ export class VectorSearch {
     for (let after: number | null = 0; after !== null; ) {
       const { rows, next }: { rows: VectorRows; next: number | null } = this.#source.rowsAfter(
         after,
-        REBUILD_BATCH_ROWS,
+        BATCH_ROWS,
       );
       yield rows;
       after = next;
@@ -110,30 +138,66 @@ export class VectorSearch {
 
   /** Keys changed since the index was last written; null when only a rebuild can tell. */
   #changed(): Float64Array | null {
-    const { sequence } = this.#index.info();
+    const state = this.#state();
+    if (state === null) return null;
+    const { sequence } = state;
     const last = this.#source.lastSequence();
     if (sequence === last) return new Float64Array(0);
     if (sequence > last || sequence + 1 < this.#source.firstSequence()) return null;
     return this.#source.changedAfter(sequence, last);
   }
 
+  /** The changed keys when they are few enough to be scored beside the index, else null. */
+  #overlay(): Float64Array | null {
+    const changed = this.#changed();
+    if (changed === null || changed.length <= MAX_OVERLAY_RECORDS) return changed;
+    const most = Math.min(MAX_LARGE_OVERLAY_RECORDS, (this.#state()?.live ?? 0) / 2);
+    return changed.length > most ? null : changed;
+  }
+
+  /** Where the index stands; null for files that cannot be used and will be made anew. */
+  #state(): VectorIndexInfo | null {
+    try {
+      return this.#index.info();
+    } catch (error) {
+      if (this.#closed || !isUnusable(error)) throw error;
+      this.#note(error);
+      return null;
+    }
+  }
+
+  #note(error: unknown): void {
+    if (!this.#isBroken) log("warn", `the stored vectors are searched instead: ${describeError(error)}`);
+    this.#isBroken = true;
+    this.scheduleSync(SOON_MS);
+  }
+
   /** Takes up changes soon, off the caller's path. */
   scheduleSync(delayMs = SYNC_DELAY_MS): void {
-    const due = Date.now() + delayMs;
+    const due = Math.max(Date.now() + delayMs, this.#restUntil);
     if (this.#closed || (this.#timer !== undefined && this.#due <= due)) return;
     clearTimeout(this.#timer);
     this.#due = due;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.sync();
-    }, delayMs);
+    }, due - Date.now());
     this.#timer.unref();
   }
 
   /** Brings the index up to date, unless another process is doing it. */
   sync(): Promise<void> {
     this.#syncing ??= this.#sync()
-      .catch((error) => log("warn", `vector index not updated: ${describeError(error)}`))
+      .then(
+        () => {
+          this.#restUntil = 0;
+        },
+        (error) => {
+          if (this.#closed) return;
+          if (this.#restUntil === 0) log("warn", `vector index not updated: ${describeError(error)}`);
+          this.#restUntil = Date.now() + REST_MS;
+        },
+      )
       .finally(() => {
         this.#syncing = undefined;
       });
@@ -144,19 +208,29 @@ export class VectorSearch {
     if (this.#closed || !this.#index.lock()) return;
     try {
       const changed = this.#changed();
-      if (changed === null || this.#index.info().sequence === 0) await this.#rebuild();
-      else this.#apply(changed);
+      if (changed === null || this.#isBroken || this.#index.info().sequence === 0) await this.#rebuild();
+      else await this.#apply(changed);
+      this.#isBroken = false;
+      const { rows, live } = this.#index.info();
+      if (rows - live >= Math.max(LEAST_REMOVED_ROWS, rows * LEAST_REMOVED_SHARE))
+        await this.#index.compact();
     } finally {
       this.#index.unlock();
     }
   }
 
-  #apply(changed: Float64Array): void {
+  /** Records that change again meanwhile come in as they are, and once more with the next update. */
+  async #apply(changed: Float64Array): Promise<void> {
     if (changed.length === 0) return;
     const last = this.#source.lastSequence();
-    this.#index.remove(changed);
-    this.#index.append(this.#source.rowsOf(changed));
-    this.#index.publish(last);
+    for (let from = 0; from < changed.length; from += BATCH_ROWS) {
+      const keys = changed.subarray(from, from + BATCH_ROWS);
+      this.#index.remove(keys);
+      this.#index.append(this.#source.rowsOf(keys));
+      await nextTurn();
+      if (this.#closed) return;
+    }
+    await this.#index.publishAsync(last);
   }
 
   /** Reads everything anew in batches, and lets other work run between them. */
@@ -165,19 +239,45 @@ export class VectorSearch {
     const last = this.#source.lastSequence();
     this.#index.reset();
     for (const rows of this.#batches()) {
-      if (this.#closed) return;
       this.#index.append(rows);
       await nextTurn();
+      if (this.#closed) return;
     }
-    this.#index.publish(last);
+    await this.#index.publishAsync(last);
   }
 
+  /** Whether every stored byte passes its checksum. Reads all of them, off the main thread. */
+  async verify(): Promise<boolean> {
+    try {
+      await this.#index.verify();
+      return true;
+    } catch (error) {
+      if (this.#closed || !isUnusable(error)) throw error;
+      return false;
+    }
+  }
+
+  /** Fills the index anew from the store, unless another process is writing to it. */
+  async rebuild(): Promise<void> {
+    await this.#syncing;
+    this.#isBroken = true;
+    await this.sync();
+  }
+
+  /** Ends background work, a compaction too: what was not taken up is in the change log. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    await this.#syncing;
     this.#index.close();
+    this.#scratch?.close();
+    await this.#syncing;
   }
+}
+
+const NOTHING: VectorIndexInfo = { rows: 0, live: 0, sequence: 0, generation: 0, bytes: 0 };
+
+function isUnusable(error: unknown): boolean {
+  return error instanceof MemoryError && error.code === "index_unavailable";
 }
 
 function nextTurn(): Promise<void> {

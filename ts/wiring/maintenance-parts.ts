@@ -147,6 +147,8 @@ function healthParts(
     operatingContext,
     vectors: () => searches.open()?.info() ?? null,
     syncVectors: async () => searches.open()?.sync(),
+    areVectorFilesIntact: async () => (await searches.open()?.verify()) ?? true,
+    rebuildVectors: async () => searches.open()?.rebuild(),
     native: { kind: core.kind, simd: core.simd, notice: wiring.nativeNotice },
     driver: database.driverName,
     knownSchema: SCHEMA_VERSION,

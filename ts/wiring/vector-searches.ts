@@ -70,7 +70,8 @@ function openVectorSearch(
   const options = { dimension, identity: name.subarray(0, 16) };
   const folder = indexFolder(config.database.path, name);
   // A database in memory has no files, and the addon's index is files.
-  const index = (folder === null ? twinCore : core).openVectorIndex({
+  const engine = folder === null ? twinCore : core;
+  const index = engine.openVectorIndex({
     ...options,
     folder,
     centre: embedder.card.centre,
@@ -80,7 +81,9 @@ function openVectorSearch(
     storedVectors(store, store.embeddings.embedderCode(key, dimension), dimension),
     {
       inMemory: folder === null || core.kind === "twin",
-      openScratch: () => twinCore.openVectorIndex({ ...options, folder: null, centre: null }),
+      // Never locked, so the addon makes no files there. A path whose folder is readable for certain.
+      openScratch: () =>
+        engine.openVectorIndex({ ...options, folder: `${config.database.path}.none`, centre: null }),
     },
   );
 }

@@ -1,7 +1,7 @@
 //! What the steps of a search cost on this machine and how many candidates they need, learned from the
 //! searches themselves. Starts from measured defaults; wrong figures cost time, never answers.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::format::BLOCK_ROWS;
@@ -32,8 +32,12 @@ const MOST_LEVELS: u32 = 5;
 const EASY_SEARCHES: u32 = 16;
 /// Vectors whose signs tell little stay that way: a failed pass is not tried again soon.
 const AVOIDED_SEARCHES: u32 = 50;
+/// Times the rows of a failed pass up to which it is not tried again.
+const FAILED_SCALE: usize = 4;
 /// What a scattered row of sign bits costs beyond a contiguous one, in nanoseconds.
 const SCATTERED_BITS: f32 = 8.0;
+/// A first pass pays when it keeps less than one row in so many.
+pub(crate) const LEAST_CUT: usize = 2;
 /// Selected rows per block from which on a scan counts as contiguous.
 const DENSE: usize = 32;
 
@@ -48,6 +52,8 @@ pub(crate) struct Costs {
     easy: AtomicU32,
     /// Searches for which the sign-bit pass is not tried again after it could not be made sure.
     avoided: AtomicU32,
+    /// Rows of the selection in which it failed.
+    failed_rows: AtomicUsize,
 }
 
 impl Costs {
@@ -61,6 +67,7 @@ impl Costs {
             level: AtomicU32::new(0),
             easy: AtomicU32::new(0),
             avoided: AtomicU32::new(0),
+            failed_rows: AtomicUsize::new(0),
         }
     }
 
@@ -108,39 +115,52 @@ impl Costs {
         }
     }
 
-    /// The sign-bit pass had to give up: its pool would have held too many of the rows.
-    pub(crate) fn avoid_bits(&self) {
+    /// The sign-bit pass had to give up: its pool would have held too many of so many rows.
+    pub(crate) fn avoid_bits(&self, rows: usize) {
         self.level.store(0, Ordering::Relaxed);
+        self.failed_rows.store(rows, Ordering::Relaxed);
         self.avoided.store(AVOIDED_SEARCHES, Ordering::Relaxed);
     }
 
-    fn is_bits_avoided(&self) -> bool {
-        self.avoided.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    /// A failure in a narrow scope says nothing about selections many times its size.
+    fn is_bits_avoided(&self, rows: usize) -> bool {
+        rows / FAILED_SCALE <= self.failed_rows.load(Ordering::Relaxed)
+            && self
+                .avoided
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+                .is_ok()
     }
 
     /// The cheapest exact-ending method.
     pub(crate) fn choose(&self, work: Work, limits: [usize; 2]) -> Method {
+        self.plan(work, limits).0
+    }
+
+    /// The cheapest exact-ending method and what it should take, in nanoseconds.
+    fn plan(&self, work: Work, limits: [usize; 2]) -> (Method, f32) {
         let total = work.rows.iter().sum::<usize>();
         let bytes_keep = limits.map(Self::bytes_keep).iter().sum::<usize>();
         let bits_keep = limits.map(|limit| self.bits_keep(limit)).iter().sum::<usize>();
         let rows = total as f32;
-        let (floats, bytes, bits) = if work.is_dense() {
-            (self.of(Step::Floats), self.of(Step::Bytes), rows * self.of(Step::Bits))
-        } else {
-            let whole = (work.blocks * BLOCK_ROWS) as f32 * self.of(Step::Bits);
-            let single = rows * (self.of(Step::Bits) + SCATTERED_BITS);
-            (self.of(Step::FloatsAt), self.of(Step::BytesAt), whole.min(single))
+        // Scattered rows were never measured dearer than all rows of their blocks.
+        let scan = |step, scattered| {
+            let whole = (work.blocks * BLOCK_ROWS) as f32 * self.of(step);
+            if work.is_dense() { rows * self.of(step) } else { whole.min(rows * scattered) }
         };
         let rescored = bytes_keep as f32 * self.of(Step::FloatsAt) + TWO_STEPS;
-        let exact = rows * floats;
-        let bytes = rows * bytes + rescored;
-        let bits = bits + bits_keep as f32 * self.of(Step::BytesAt) + rescored + TWO_STEPS;
+        let exact = scan(Step::Floats, self.of(Step::FloatsAt));
+        let bytes = scan(Step::Bytes, self.of(Step::BytesAt)) + rescored;
+        let bits = scan(Step::Bits, self.of(Step::Bits) + SCATTERED_BITS)
+            + bits_keep as f32 * self.of(Step::BytesAt)
+            + rescored
+            + TWO_STEPS;
         if exact <= bytes.min(bits) || bytes_keep >= total {
-            Method::Exact
-        } else if bits < bytes && bits_keep.saturating_mul(4) < total && !self.is_bits_avoided() {
-            Method::Bits
+            (Method::Exact, exact)
+        } else if bits < bytes && bits_keep.saturating_mul(LEAST_CUT) < total && !self.is_bits_avoided(total)
+        {
+            (Method::Bits, bits)
         } else {
-            Method::Int8
+            (Method::Int8, bytes)
         }
     }
 }
@@ -174,6 +194,57 @@ mod tests {
         assert_eq!(costs.choose(dense(5_000), [10_000, 0]), Method::Exact);
         let sparse = Work { rows: [10_000, 0], blocks: 3_000 };
         assert_eq!(costs.choose(sparse, [10, 0]), Method::Bits);
+    }
+
+    proptest::proptest! {
+        /// A window takes whole blocks away, a narrow scope rows of every block.
+        #[test]
+        fn a_part_is_never_dearer_than_the_whole(
+            dimension in proptest::sample::select(vec![256_usize, 384, 768, 1024]),
+            all_blocks in 300_usize..20_000,
+            share in 0.0_f64..1.0,
+            per_block in 1_usize..=BLOCK_ROWS,
+            limit in 1_usize..30,
+        ) {
+            let costs = Costs::new(dimension);
+            let blocks = ((all_blocks as f64 * share) as usize).max(1);
+            let part = Work { rows: [blocks * per_block, 0], blocks };
+            let whole = Work { rows: [all_blocks * BLOCK_ROWS, 0], blocks: all_blocks };
+            let (method, cost) = costs.plan(part, [limit, 0]);
+            let (whole_method, whole_cost) = costs.plan(whole, [limit, 0]);
+            proptest::prop_assert!(
+                cost <= whole_cost,
+                "{method:?} {cost} of {part:?}, {whole_method:?} {whole_cost} of {whole:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_choice_follows_what_was_measured() {
+        let costs = Costs::new(384);
+        let work = Work { rows: [200_000, 0], blocks: 3_125 };
+        assert_eq!(costs.choose(work, [10, 0]), Method::Bits);
+        // A machine on which a pass over sign bits takes longer than one over bytes.
+        for _ in 0..200 {
+            costs.learn(Step::Bits, 200_000, Duration::from_millis(20));
+        }
+        assert_eq!(costs.choose(work, [10, 0]), Method::Int8);
+        for _ in 0..10 {
+            costs.learn(Step::Bits, 200_000, Duration::from_micros(300));
+        }
+        assert_eq!(costs.choose(work, [10, 0]), Method::Bits);
+    }
+
+    #[test]
+    fn failed_bits_are_avoided_for_a_while_and_only_in_selections_of_that_size() {
+        let costs = Costs::new(384);
+        let work = |rows: usize| Work { rows: [rows, 0], blocks: rows / BLOCK_ROWS };
+        costs.avoid_bits(20_000);
+        assert_eq!(costs.choose(work(1_000_000), [10, 0]), Method::Bits);
+        for _ in 0..AVOIDED_SEARCHES {
+            assert_eq!(costs.choose(work(20_032), [10, 0]), Method::Int8);
+        }
+        assert_eq!(costs.choose(work(20_032), [10, 0]), Method::Bits);
     }
 
     #[test]

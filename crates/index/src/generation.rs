@@ -1,6 +1,6 @@
 //! One generation folder as a reader sees it: open files, their mappings, and the state published last.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -34,6 +34,21 @@ pub(crate) fn read_pointer(index: &Path) -> Result<Option<u64>, IndexError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(IndexError::io(POINTER, "cannot read")(error)),
     }
+}
+
+/// Opens a file of a generation. One that is missing is damage.
+pub(crate) fn open_file(folder: &Path, name: &str, options: &OpenOptions) -> Result<File, IndexError> {
+    options.open(folder.join(name)).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => IndexError::damaged(name, "it is missing"),
+        _ => IndexError::io(name, "cannot open")(error),
+    })
+}
+
+/// Opens the files of all regions, in the order of [`Region::ALL`].
+pub(crate) fn open_regions(folder: &Path, options: &OpenOptions) -> Result<[File; 5], IndexError> {
+    let open = |region: Region| open_file(folder, region.name(), options);
+    let [vectors, bytes, bits, meta, dead] = Region::ALL.map(open);
+    Ok([vectors?, bytes?, bits?, meta?, dead?])
 }
 
 /// A generation whose kind is the one asked for.
@@ -71,25 +86,13 @@ impl Generation {
     /// Opens a generation for reading. `Ok(None)`: intact, but of another kind.
     pub(crate) fn open(index: &Path, number: u64, kind: Kind) -> Result<Option<Self>, IndexError> {
         let folder = folder_of(index, number);
-        let open = |name: &str| {
-            File::open(folder.join(name)).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => IndexError::damaged(name, "it is missing"),
-                _ => IndexError::io(name, "cannot open")(error),
-            })
-        };
-        let head = open(HEAD)?;
+        let head = open_file(&folder, HEAD, File::options().read(true))?;
         let Some(state) = read_head(&head)? else { return Ok(None) };
         if state.kind != kind {
             return Ok(None);
         }
         let layout = Layout::new(kind.dimension as usize);
-        let files = [
-            open(Region::Vectors.name())?,
-            open(Region::Bytes.name())?,
-            open(Region::Bits.name())?,
-            open(Region::Meta.name())?,
-            open(Region::Dead.name())?,
-        ];
+        let files = open_regions(&folder, File::options().read(true))?;
         let nothing = Snapshot {
             layout,
             rows: 0,

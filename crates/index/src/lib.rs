@@ -42,6 +42,7 @@ mod writer;
 mod zones;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 pub use cpersona_kernels::{Isa, Kernels};
@@ -74,6 +75,7 @@ pub struct VectorIndex {
     costs: Costs,
     open: RwLock<Option<Arc<Generation>>>,
     writer: Mutex<Option<Writer>>,
+    interrupted: AtomicBool,
 }
 
 impl VectorIndex {
@@ -101,6 +103,7 @@ impl VectorIndex {
             costs: Costs::new(dimension),
             open: RwLock::new(None),
             writer: Mutex::new(None),
+            interrupted: AtomicBool::new(false),
         })
     }
 
@@ -140,7 +143,8 @@ impl VectorIndex {
     pub fn try_lock(&self) -> Result<bool, IndexError> {
         let mut writer = self.writer();
         if writer.is_none() {
-            *writer = Writer::try_new(&self.folder, Arc::clone(&self.signs), self.kind)?;
+            let known = self.open.read().unwrap_or_else(PoisonError::into_inner).clone();
+            *writer = Writer::try_new(&self.folder, Arc::clone(&self.signs), self.kind, known)?;
             if let Some(writer) = &*writer {
                 self.keep(Some(Arc::clone(writer.generation())));
             }
@@ -184,13 +188,19 @@ impl VectorIndex {
         self.with_writer(|writer| writer.publish(sequence))
     }
 
-    /// Drops removed rows by writing a new generation. Rows not yet published move along and stay so.
+    /// Drops removed rows by writing a new generation. Rows not yet published move along and stay so. Searches
+    /// go on meanwhile. False when [`VectorIndex::interrupt`] ended it: nothing has changed then.
     ///
     /// # Errors
     /// [`IndexError::NotLocked`], [`IndexError::Damaged`] when a row fails its checksum, [`IndexError::Io`];
     /// the former generation stays in use then.
-    pub fn compact(&self) -> Result<(), IndexError> {
-        self.with_writer(Writer::compact)
+    pub fn compact(&self) -> Result<bool, IndexError> {
+        self.with_writer(|writer| writer.compact(&self.interrupted))
+    }
+
+    /// Makes a compaction that runs, and all later ones of this handle, give up soon: the process wants to end.
+    pub fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
     }
 
     /// Empties the index into a new generation with sequence 0.

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use cpersona_kernels::Kernels;
 
-use crate::costs::{Costs, Step, Work};
+use crate::costs::{Costs, LEAST_CUT, Step, Work};
 use crate::estimate::Line;
 use crate::format::BLOCK_ROWS;
 use crate::generation::Snapshot;
@@ -160,7 +160,7 @@ impl Scan<'_> {
             Method::Bits => match self.by_bits() {
                 Some(records) => (records, Method::Bits),
                 None => {
-                    self.costs.avoid_bits();
+                    self.costs.avoid_bits(self.selection.near + self.selection.far);
                     self.run(Method::Int8)
                 }
             },
@@ -318,7 +318,7 @@ impl Scan<'_> {
         let (query, scale) = self.query_bytes();
         let mut keep = self.limits.map(Costs::bytes_keep);
         loop {
-            self.pays(keep, 2)?;
+            self.pays(keep)?;
             let begun = Instant::now();
             let mut pools = keep.map(Pool::new);
             self.share(
@@ -362,9 +362,9 @@ impl Scan<'_> {
         self.rescore(candidates, cut.map(score_of), limit)
     }
 
-    /// Whether pools of this size are worth their scan: less than one row in `share` kept.
-    fn pays(&self, keep: Lists<usize>, share: usize) -> Option<()> {
-        let small = |keep: usize, rows: usize| rows == 0 || keep.saturating_mul(share) <= rows;
+    /// Whether pools of this size are worth their scan.
+    fn pays(&self, keep: Lists<usize>) -> Option<()> {
+        let small = |keep: usize, rows: usize| rows == 0 || keep.saturating_mul(LEAST_CUT) <= rows;
         (small(keep.near, self.selection.near) && small(keep.far, self.selection.far)).then_some(())
     }
 
@@ -415,7 +415,7 @@ impl Scan<'_> {
                 self.kernels.hamming_rows(query, &bits[rows.start * width..rows.end * width], out);
             },
             at: |at: &[u32], out: &mut [u32]| self.kernels.hamming_at(query, bits, at, out),
-            whole: 20,
+            whole: 12,
         };
         over_blocks(self.snapshot, blocks, &sweep, visit);
     }
@@ -463,7 +463,7 @@ impl Scan<'_> {
         let mut keep = self.limits.map(|limit| self.costs.bits_keep(limit));
         let mut first = true;
         loop {
-            self.pays(keep, 4)?;
+            self.pays(keep)?;
             let begun = Instant::now();
             let pools = self.bit_pools(&query, keep);
             self.learn_scan(Step::Bits, None, begun);

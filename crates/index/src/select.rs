@@ -11,6 +11,8 @@ use crate::zones::{Zone, scope_bit};
 
 /// Up to this many scope codes are compared one by one; more are looked up.
 const FEW_SCOPES: usize = 8;
+/// Codes below this are looked up in a table of bits, 128 KB at most.
+const MOST_TABLE_CODES: u32 = 1 << 20;
 
 /// Numbers of the set bits, ascending.
 pub(crate) fn bits_of(mut mask: u64) -> impl Iterator<Item = usize> {
@@ -65,6 +67,8 @@ struct Scopes {
     codes: Vec<u32>,
     /// Union of their [`scope_bit`]s.
     bits: u64,
+    /// One bit for each code up to the largest, when that is small enough.
+    table: Vec<u64>,
 }
 
 impl<'a> Filter<'a> {
@@ -80,7 +84,7 @@ impl<'a> Filter<'a> {
                 codes.sort_unstable();
                 codes.dedup();
                 let bits = codes.iter().fold(0, |bits, code| bits | scope_bit(*code));
-                Scopes { codes, bits }
+                Scopes { table: table_of(&codes), codes, bits }
             }),
             near: request.near,
             far: request.far,
@@ -184,10 +188,25 @@ impl Scopes {
         if self.codes.len() <= FEW_SCOPES {
             return self.codes.iter().fold(0, |mask, wanted| mask | kernels.mask_equal(codes, *wanted));
         }
-        codes
-            .iter()
-            .enumerate()
-            .filter(|(_, code)| self.codes.binary_search(code).is_ok())
-            .fold(0, |mask, (i, _)| mask | 1 << i)
+        let has = |code: u32| {
+            if self.table.is_empty() {
+                return self.codes.binary_search(&code).is_ok();
+            }
+            self.table.get(code as usize / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
+        };
+        codes.iter().enumerate().fold(0, |mask, (i, code)| mask | u64::from(has(*code)) << i)
     }
+}
+
+/// Bits of many small codes, ascending; empty when a look-up needs none or the table would be large.
+fn table_of(codes: &[u32]) -> Vec<u64> {
+    let most = codes.last().copied().unwrap_or(0);
+    if codes.len() <= FEW_SCOPES || most >= MOST_TABLE_CODES {
+        return Vec::new();
+    }
+    let mut table = vec![0; most as usize / 64 + 1];
+    for code in codes {
+        table[*code as usize / 64] |= 1 << (code % 64);
+    }
+    table
 }

@@ -13,12 +13,15 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::IndexError;
 use crate::format::{
     self, BLOCK_ROWS, DEAD_BYTES, Field, HEAD_BYTES, Head, Kind, Layout, MAX_ROWS, META_BYTES, Region,
 };
-use crate::generation::{Generation, HEAD, POINTER, Snapshot, State, StoredRow, folder_of, read_pointer};
+use crate::generation::{
+    Generation, HEAD, POINTER, Snapshot, State, StoredRow, folder_of, open_file, open_regions, read_pointer,
+};
 use crate::key_set::KeySet;
 use crate::map::{Plain, as_bytes};
 use crate::quantize::{self, Signs};
@@ -47,7 +50,7 @@ pub(crate) struct Writer {
 
 /// A generation to write to.
 struct Found {
-    generation: Generation,
+    generation: Arc<Generation>,
     sink: Sink,
     head: Head,
     dead: Vec<u64>,
@@ -71,10 +74,15 @@ fn take_lock(folder: &Path) -> Result<Option<File>, IndexError> {
 
 impl Writer {
     /// Becomes the writer, or `None`. An index that is missing, damaged or of another kind is replaced by an
-    /// empty one.
-    pub(crate) fn try_new(folder: &Path, signs: Arc<Signs>, kind: Kind) -> Result<Option<Self>, IndexError> {
+    /// empty one. A `known` generation that is still in use is taken over with its mapping.
+    pub(crate) fn try_new(
+        folder: &Path,
+        signs: Arc<Signs>,
+        kind: Kind,
+        known: Option<Arc<Generation>>,
+    ) -> Result<Option<Self>, IndexError> {
         let Some(lock) = take_lock(folder)? else { return Ok(None) };
-        let found = match Self::recover(folder, kind) {
+        let found = match Self::recover(folder, kind, known) {
             Ok(Some(found)) => found,
             Ok(None) | Err(IndexError::Damaged { .. }) => Self::create(folder, kind)?,
             Err(error) => return Err(error),
@@ -85,7 +93,7 @@ impl Writer {
             folder: folder.to_owned(),
             signs,
             kind,
-            generation: Arc::new(generation),
+            generation,
             sink,
             head,
             pending: Vec::new(),
@@ -96,9 +104,19 @@ impl Writer {
     }
 
     /// The generation that the pointer names, with the flags of a crashed writer's rows cleared.
-    fn recover(folder: &Path, kind: Kind) -> Result<Option<Found>, IndexError> {
+    fn recover(
+        folder: &Path,
+        kind: Kind,
+        known: Option<Arc<Generation>>,
+    ) -> Result<Option<Found>, IndexError> {
         let Some(number) = read_pointer(folder)? else { return Ok(None) };
-        let Some(generation) = Generation::open(folder, number, kind)? else { return Ok(None) };
+        let generation = match known {
+            Some(known) if known.number == number && !matches!(known.state()?, State::Removed) => known,
+            _ => match Generation::open(folder, number, kind)? {
+                Some(opened) => Arc::new(opened),
+                None => return Ok(None),
+            },
+        };
         let (State::Current(head) | State::Superseded(head)) = generation.state()? else { return Ok(None) };
         let snapshot = generation.snapshot(&head)?;
         let mut sink = Sink::open(folder, number, generation.layout, false)?;
@@ -112,7 +130,7 @@ impl Writer {
         let mut sink = Sink::create(folder, next_number(folder, 0), kind)?;
         let (generation, head) = sink.finish(folder, kind, 0, 0)?;
         point_to(folder, generation.number)?;
-        Ok(Found { generation, sink, head, dead: Vec::new() })
+        Ok(Found { generation: Arc::new(generation), sink, head, dead: Vec::new() })
     }
 
     pub(crate) fn generation(&self) -> &Arc<Generation> {
@@ -196,20 +214,34 @@ impl Writer {
     }
 
     /// Writes the rows that are not removed into a new generation, pending ones behind the published ones.
-    pub(crate) fn compact(&mut self) -> Result<(), IndexError> {
+    /// False when `stop` was set on the way: the former generation stays in use.
+    pub(crate) fn compact(&mut self, stop: &AtomicBool) -> Result<bool, IndexError> {
         // Reads published and pending rows through a mapping of its own: the shared one ends at the
         // published rows.
         let everything = Head { published: self.written(), ..self.head };
         let source = Generation::open(&self.folder, self.generation.number, self.kind)?
             .ok_or_else(|| IndexError::damaged(HEAD, "it changed to another version"))?
             .snapshot(&everything)?;
+        let sink = self.prepare()?;
+        let number = sink.number;
+        let done = self.move_to(sink, &source, stop);
+        if !matches!(done, Ok(true)) && read_pointer(&self.folder)? != Some(number) {
+            // Best effort: on a full disk the room is wanted back.
+            let _ = fs::remove_dir_all(folder_of(&self.folder, number));
+        }
+        done
+    }
+
+    fn move_to(&mut self, mut sink: Sink, source: &Snapshot, stop: &AtomicBool) -> Result<bool, IndexError> {
         let first_pending = self.head.published as usize;
         let mut published = 0;
         let mut pending = Vec::new();
-        let mut sink = self.prepare()?;
         let mut batch = Batch::default();
         let mut written = 0;
         for block in 0..source.blocks() {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
             for i in bits_of(source.alive(block)) {
                 let row = source.row(block, i);
                 if row.checksum() != source.sums(block)[i] {
@@ -228,7 +260,8 @@ impl Writer {
             }
         }
         sink.append(&mut written, &mut batch)?;
-        self.replace(sink, published, self.head.sequence, pending)
+        self.replace(sink, published, self.head.sequence, pending)?;
+        Ok(true)
     }
 
     /// Starts an empty generation with sequence 0.
@@ -396,23 +429,11 @@ impl Sink {
 
     fn open(index: &Path, number: u64, layout: Layout, create: bool) -> Result<Self, IndexError> {
         let folder = folder_of(index, number);
-        let open = |name: &str| {
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(create)
-                .truncate(false)
-                .open(folder.join(name))
-                .map_err(IndexError::io(name, "cannot open"))
-        };
-        let files = [
-            open(Region::Vectors.name())?,
-            open(Region::Bytes.name())?,
-            open(Region::Bits.name())?,
-            open(Region::Meta.name())?,
-            open(Region::Dead.name())?,
-        ];
-        Ok(Self { number, layout, head: open(HEAD)?, files, capacity: 0, dirty: [create; 5] })
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(create).truncate(false);
+        let files = open_regions(&folder, &options)?;
+        let head = open_file(&folder, HEAD, &options)?;
+        Ok(Self { number, layout, head, files, capacity: 0, dirty: [create; 5] })
     }
 
     /// Writes both slots of a new generation, makes everything durable and opens it for reading.
@@ -475,6 +496,12 @@ impl Sink {
         self.put(Region::Vectors, first * width * 4, &batch.vectors)?;
         self.put(Region::Bytes, first * width, &batch.bytes)?;
         self.put(Region::Bits, first * self.layout.words as u64 * 8, &batch.bits)?;
+        // Flags are read through the mapping, and a hole there is a signal on a full memory file system.
+        let (fresh, end) = (first as usize, first as usize + batch.len());
+        let fresh = fresh.div_ceil(BLOCK_ROWS)..end.div_ceil(BLOCK_ROWS);
+        if !fresh.is_empty() {
+            self.put(Region::Dead, (fresh.start * DEAD_BYTES) as u64, &vec![0_u64; fresh.len() * 2])?;
+        }
         let mut done = 0;
         while done < batch.len() {
             let row = first as usize + done;

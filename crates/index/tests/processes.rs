@@ -11,11 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cpersona_index::{SearchRequest, VectorIndex};
-use support::{Row, append, options, rows};
+use support::{Row, Table, append, options, rows};
 
 const DIMENSION: usize = 32;
 const FOLDER: &str = "CPERSONA_INDEX_TEST_FOLDER";
-const KILL_CYCLES: usize = 20;
+/// Cycles of the kill loop, 20 when it is not set.
+const KILLS: &str = "CPERSONA_TEST_KILLS";
+/// Blocks of 512 bytes that a file of the limited writer may have.
+#[cfg(unix)]
+const LIMIT_BLOCKS: usize = 256;
 
 /// Starts this binary as a writer on a folder.
 fn start(role: &str, folder: &Path) -> Child {
@@ -32,6 +36,11 @@ fn start(role: &str, folder: &Path) -> Child {
 #[expect(clippy::disallowed_methods, reason = "a test hands its folder to its children")]
 fn folder() -> Option<std::path::PathBuf> {
     std::env::var_os(FOLDER).map(Into::into)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a long night may ask for more")]
+fn kill_cycles() -> u64 {
+    std::env::var(KILLS).map_or(20, |count| count.parse().unwrap())
 }
 
 fn open(folder: &Path) -> VectorIndex {
@@ -92,6 +101,28 @@ fn role_polite_writer() {
     }
 }
 
+/// Role: writes until the system lets no file grow further, and then removes, which needs no room.
+#[test]
+fn role_limited_writer() {
+    let Some(folder) = folder() else { return };
+    let index = open(&folder);
+    assert!(index.try_lock().unwrap());
+    let mut next = 0;
+    let failed = loop {
+        if let Err(error) = index.append(Table::new(&stream(next, 100)).rows()) {
+            break error;
+        }
+        next += 100;
+        index.publish(next).unwrap();
+    };
+    assert_eq!(failed.code(), "io");
+    assert!(next > 0);
+    assert_eq!(check(&index), next);
+    index.remove(&[6]).unwrap();
+    index.publish(next).unwrap();
+    assert_eq!(index.info().unwrap().live, next - 1);
+}
+
 /// Everything published is intact, and rows are missing only where they were removed.
 fn check(index: &VectorIndex) -> u64 {
     let info = index.info().unwrap();
@@ -136,11 +167,11 @@ fn killed_writers_leave_published_rows_and_no_lock() {
     let folder = tempfile::tempdir().unwrap();
     let index = open(folder.path());
     let mut sequence = 0;
-    for cycle in 0..KILL_CYCLES {
+    for cycle in 0..kill_cycles() {
         let mut writer = start("role_endless_writer", folder.path());
         wait_for("new rows", || index.info().unwrap().sequence > sequence);
         // Another moment of the writer's round each time.
-        std::thread::sleep(Duration::from_micros(700 * cycle as u64));
+        std::thread::sleep(Duration::from_micros(700 * (cycle % 40)));
         let before = index.info().unwrap().sequence;
         writer.kill().unwrap();
         writer.wait().unwrap();
@@ -151,6 +182,30 @@ fn killed_writers_leave_published_rows_and_no_lock() {
         assert_eq!(index.info().unwrap().sequence, sequence);
         index.unlock();
     }
+}
+
+/// A limit on the size of files stands for a full disk: the same refusals, from the same calls.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_costs_only_the_rows_that_found_no_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let role = ["role_limited_writer", "--exact", "--test-threads=1"];
+    let status = Command::new("sh")
+        .args(["-c", &format!("ulimit -f {LIMIT_BLOCKS}; trap '' XFSZ; exec \"$0\" \"$@\"")])
+        .arg(std::env::current_exe().unwrap())
+        .args(role)
+        .env(FOLDER, folder.path())
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let index = open(folder.path());
+    let sequence = check(&index);
+    assert!(index.try_lock().unwrap());
+    append(&index, &stream(sequence, 300)).unwrap();
+    index.publish(sequence + 300).unwrap();
+    assert_eq!(index.info().unwrap().live, sequence + 299);
+    check(&index);
 }
 
 #[test]

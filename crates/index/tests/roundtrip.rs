@@ -236,15 +236,26 @@ fn cheap_passes_find_what_the_exact_scan_finds() {
 
 #[test]
 fn every_instruction_set_gives_the_same_records() {
-    let stored = clustered(3000, 100, 9);
+    // Rows 100 to 199 repeat the first hundred: equal scores, which the newer row wins.
+    let mut stored = clustered(3000, 100, 9);
+    for i in 0..100 {
+        stored[100 + i].vector = stored[i].vector.clone();
+    }
     let mut answers: Vec<(Isa, Vec<SearchResult>)> = Vec::new();
     for isa in Isa::available() {
         let folder = tempfile::tempdir().unwrap();
         let index = fill(folder.path(), &stored, isa);
-        let found = stored[..40]
-            .iter()
-            .map(|row| index.search(&SearchRequest::new(&row.vector, 20)).unwrap())
-            .collect();
+        let mut found = Vec::new();
+        for method in [Method::Exact, Method::Int8, Method::Bits, Method::Auto] {
+            for (i, row) in stored[..40].iter().enumerate() {
+                for threads in [1, 3] {
+                    let request = SearchRequest { method, threads, ..SearchRequest::new(&row.vector, 20) };
+                    found.push(index.search(&request).unwrap());
+                    let best: Vec<u64> = found[found.len() - 1].keys[..2].to_vec();
+                    assert_eq!(best, [stored[100 + i].key, row.key], "{isa} {method:?}: the newer row first");
+                }
+            }
+        }
         answers.push((isa, found));
     }
     let (_, expected) = answers.last().unwrap();
@@ -307,6 +318,92 @@ fn compaction_carries_pending_rows() {
     index.verify().unwrap();
 }
 
+/// What makes an append cost the same in a large index as in a small one.
+#[test]
+fn an_append_touches_nothing_that_was_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open_locked(folder.path(), 8);
+    let stored = rows(1000, 8, 3);
+    append(&index, &stored[..900]).unwrap();
+    index.publish(1).unwrap();
+    let files = ["vectors.f32", "vectors.i8", "bits.u64", "meta", "dead"];
+    let read = |name: &str| std::fs::read(folder.path().join("gen-1").join(name)).unwrap();
+    let before = files.map(read);
+    append(&index, &stored[900..]).unwrap();
+    index.publish(2).unwrap();
+    // Whole blocks of 64 rows: metadata and flags of the last one are shared with the new rows.
+    let whole = 900 / 64 * 64;
+    for ((name, before), bytes) in files.iter().zip(&before).zip([32.0, 8.0, 8.0, 32.0, 0.25]) {
+        let published = (f64::from(whole) * bytes) as usize;
+        let after = read(name);
+        assert!(before[..published] == after[..published], "{name}");
+        assert_eq!(before.len(), after.len(), "{name}: room was made ahead");
+    }
+}
+
+#[test]
+fn an_interrupted_compaction_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open_locked(folder.path(), 8);
+    append(&index, &rows(200, 8, 3)).unwrap();
+    index.remove(&[0, 2]).unwrap();
+    index.publish(3).unwrap();
+    let before = index.info().unwrap();
+    index.interrupt();
+    assert!(!index.compact().unwrap());
+    assert_eq!(index.info().unwrap(), before);
+    assert!(!folder.path().join("gen-2").exists());
+    index.verify().unwrap();
+}
+
+#[test]
+fn the_lock_taken_again_goes_on_where_others_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (open_locked(folder.path(), 8), VectorIndex::open(folder.path(), options(8)).unwrap());
+    let stored = rows(300, 8, 3);
+    append(&one, &stored[..100]).unwrap();
+    one.publish(1).unwrap();
+    one.unlock();
+    assert!(other.try_lock().unwrap());
+    append(&other, &stored[100..200]).unwrap();
+    other.remove(&[4]).unwrap();
+    other.publish(2).unwrap();
+    other.unlock();
+    assert!(one.try_lock().unwrap());
+    append(&one, &stored[200..]).unwrap();
+    one.publish(3).unwrap();
+    one.unlock();
+    assert!(other.try_lock().unwrap());
+    other.compact().unwrap();
+    other.unlock();
+    assert!(one.try_lock().unwrap());
+    assert_eq!(one.info().unwrap().rows, 299);
+    one.verify().unwrap();
+    for row in [&stored[50], &stored[150], &stored[250]] {
+        assert_eq!(one.search(&SearchRequest::new(&row.vector, 1)).unwrap().keys, [row.key]);
+    }
+}
+
+#[test]
+fn many_scopes_select_the_same_rows_as_each_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open_locked(folder.path(), 8);
+    let mut stored = rows(500, 8, 3);
+    for row in &mut stored {
+        row.scope = if row.key % 22 == 0 { u32::MAX - row.key as u32 } else { row.key as u32 % 130 };
+    }
+    append(&index, &stored).unwrap();
+    index.publish(1).unwrap();
+    let small: Vec<u32> = (0..130).step_by(3).collect();
+    let large: Vec<u32> = small.iter().copied().chain([u32::MAX, u32::MAX - 44]).collect();
+    for codes in [&small, &large] {
+        let request = SearchRequest { scopes: Some(codes), ..SearchRequest::new(&stored[0].vector, 500) };
+        let expected = naive(&stored, &request, &[], index.kernels());
+        assert!(expected.keys.len() > 100);
+        assert_same(&index.search(&request).unwrap(), &expected, "many scopes");
+    }
+}
+
 #[test]
 fn reset_empties_for_every_handle() {
     let folder = tempfile::tempdir().unwrap();
@@ -352,7 +449,7 @@ fn only_one_handle_writes() {
         second.append(Rows::default()),
         second.remove(&[1]).map(drop),
         second.publish(1),
-        second.compact(),
+        second.compact().map(drop),
         second.reset(),
     ] {
         assert!(matches!(denied, Err(IndexError::NotLocked)));

@@ -24,10 +24,12 @@ mod dot;
 mod hamming;
 mod isa;
 mod mask;
+mod stream;
 
 use std::sync::OnceLock;
 
 pub use isa::{Isa, UnknownIsa};
+pub use stream::xor_words;
 
 use arch::scalar::Scalar;
 

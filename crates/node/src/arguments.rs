@@ -41,6 +41,7 @@ pub struct SearchArguments<'env> {
     pub only: Nullable<Float64ArraySlice<'env>>,
     pub extra: Nullable<RowArrays<'env>>,
     pub method: String,
+    pub threads: Option<f64>,
 }
 
 /// Checked rows; borrowed for a call, owned for a task.
@@ -112,6 +113,7 @@ pub struct CheckedSearch<'a> {
     only: Option<Vec<u64>>,
     extra: Option<CheckedRows<'a>>,
     method: Method,
+    threads: usize,
 }
 
 impl<'a> CheckedSearch<'a> {
@@ -131,6 +133,7 @@ impl<'a> CheckedSearch<'a> {
             extra: extra.map(|rows| CheckedRows::of("extra.", rows, dimension)).transpose()?,
             method: Method::from_name(&search.method)
                 .ok_or_else(|| invalid("method", "must be one of the known methods"))?,
+            threads: threads(search.threads)?,
         })
     }
 
@@ -145,6 +148,7 @@ impl<'a> CheckedSearch<'a> {
             only: self.only.as_deref(),
             extra: self.extra.as_ref().map(CheckedRows::as_rows).unwrap_or_default(),
             method: self.method,
+            threads: self.threads,
             ..SearchRequest::new(&self.query, self.near_limit)
         }
     }
@@ -162,6 +166,7 @@ impl<'a> CheckedSearch<'a> {
             masked: self.masked,
             only: self.only,
             method: self.method,
+            threads: self.threads,
         }
     }
 }
@@ -221,6 +226,13 @@ fn limit(field: &str, limit: f64) -> Result<usize> {
     match whole(limit) {
         Some(limit) if limit <= u64::from(u32::MAX) => Ok(limit as usize),
         _ => Err(invalid(field, "must be a whole number from 0 to 2^32 - 1")),
+    }
+}
+
+pub(crate) fn threads(threads: Option<f64>) -> Result<usize> {
+    match whole(threads.unwrap_or(1.0)) {
+        Some(threads @ 1..=256) => Ok(threads as usize),
+        _ => Err(invalid("threads", "must be a whole number from 1 to 256")),
     }
 }
 

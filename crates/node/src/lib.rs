@@ -12,6 +12,7 @@ pub mod fusion;
 pub mod panic;
 pub mod simd;
 pub mod static_table;
+pub mod stream;
 pub mod task;
 pub mod vector_index;
 

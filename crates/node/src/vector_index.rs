@@ -96,9 +96,16 @@ impl NativeVectorIndex {
         self.index()?.publish(arguments::sequence(sequence)?).map_err(from_index)
     }
 
+    /// `publish` off the main thread, which would wait for the disk.
     #[napi(catch_unwind)]
-    pub fn compact(&self) -> Result<()> {
-        self.index()?.compact().map_err(from_index)
+    pub fn publish_async(&self, sequence: f64) -> Result<AsyncTask<Guarded<FileJob>>> {
+        self.start(Files::Publish(arguments::sequence(sequence)?))
+    }
+
+    /// Resolves to false when `close` ended it.
+    #[napi(catch_unwind)]
+    pub fn compact(&self) -> Result<AsyncTask<Guarded<FileJob>>> {
+        self.start(Files::Compact)
     }
 
     #[napi(catch_unwind)]
@@ -107,8 +114,8 @@ impl NativeVectorIndex {
     }
 
     #[napi(catch_unwind)]
-    pub fn verify(&self) -> Result<()> {
-        self.index()?.verify().map_err(from_index)
+    pub fn verify(&self) -> Result<AsyncTask<Guarded<FileJob>>> {
+        self.start(Files::Verify)
     }
 
     #[napi(catch_unwind)]
@@ -123,11 +130,18 @@ impl NativeVectorIndex {
         Ok(start(SearchJob { index: self.index()?, search }))
     }
 
-    /// Gives up the writer's lock at once. Searches that run go on; later calls fail.
+    /// Gives up the writer's lock as soon as a compaction that runs has noticed. Searches that run go on; later calls fail.
     #[napi(catch_unwind)]
     pub fn close(&self) {
+        if let Ok(index) = self.index() {
+            index.interrupt();
+        }
         self.unlock();
         self.index.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn start(&self, work: Files) -> Result<AsyncTask<Guarded<FileJob>>> {
+        Ok(start(FileJob { index: self.index()?, work }))
     }
 
     fn index(&self) -> Result<Arc<VectorIndex>> {
@@ -135,6 +149,32 @@ impl NativeVectorIndex {
         index
             .clone()
             .ok_or_else(|| Failure::new(Code::IndexUnavailable, "the vector index is closed".to_owned()))
+    }
+}
+
+/// Work whose time the disk decides.
+enum Files {
+    Publish(u64),
+    Compact,
+    Verify,
+}
+
+pub struct FileJob {
+    index: Arc<VectorIndex>,
+    work: Files,
+}
+
+impl Job for FileJob {
+    type Output = bool;
+    type Js = bool;
+
+    fn run(&mut self) -> Result<bool> {
+        match self.work {
+            Files::Publish(sequence) => self.index.publish(sequence).map(|()| true),
+            Files::Compact => self.index.compact(),
+            Files::Verify => self.index.verify().map(|()| true),
+        }
+        .map_err(from_index)
     }
 }
 

@@ -48,6 +48,15 @@ describe.skipIf(nativeAbsence !== "")(`opening the native core${nativeAbsence}`,
     expect(["avx512", "avx2", "neon", "scalar"]).toContain(core.simd);
   });
 
+  it("reads memory like the twin", () => {
+    const { core } = openCore();
+    const bytes = Uint8Array.from({ length: 10_007 }, (_, i) => (i * 37 + (i >> 3)) & 255);
+    for (const part of [bytes, bytes.subarray(3), bytes.subarray(0, 515), bytes.subarray(0, 2)])
+      for (const threads of [1, 2, 5])
+        expect(core.xorWords(part, threads)).toBe(twinCore.xorWords(part, threads));
+    expect(() => core.xorWords(bytes, 0)).toThrow(expect.objectContaining({ field: "threads" }));
+  });
+
   it("uses a named level, and refuses or reports one that is not there", () => {
     const best = theAddon().binding.simdLevel();
     expect(openCore({ simd: "scalar" }).core.simd).toBe("scalar");

@@ -1,9 +1,9 @@
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { recordKey } from "../../../ts/domain/record.js";
-import type { VectorIndex } from "../../../ts/native/contract.js";
+import type { NativeCore, VectorIndex } from "../../../ts/native/contract.js";
 import { openCore } from "../../../ts/native/core.js";
-import { twinCore } from "../../../ts/native/twin/core.js";
 import type { Store } from "../../../ts/store/store.js";
 import { type VectorQuery, VectorSearch } from "../../../ts/vectors/vector-search.js";
 import { aMemory, anEmbedding } from "../../support/builders.js";
@@ -31,60 +31,55 @@ const cores = [
 ];
 if (!hasAddon) it.skip(`vector search with the addon${nativeAbsence}`, () => {});
 
-describe.each(cores)("vector search, $name", ({ core }) => {
-  interface Bench {
-    readonly store: Store;
-    readonly index: VectorIndex;
-    readonly search: VectorSearch;
-    readonly path: string;
-    add(angle: number): number;
-    /** ids found, best first */
-    found(): Promise<number[]>;
-  }
+interface Bench {
+  readonly folder: string;
+  readonly store: Store;
+  readonly index: VectorIndex;
+  readonly search: VectorSearch;
+  readonly path: string;
+  add(angle: number): number;
+  /** ids found, best first */
+  found(): Promise<number[]>;
+}
 
-  function bench(path = join(tempFolder(), "memory.db"), folder = join(tempFolder(), "index")): Bench {
-    const store = openStore(path);
-    const code = store.embeddings.embedderCode("test:model:3", 3);
-    const index = core.openVectorIndex({
-      folder,
-      dimension: 3,
-      identity: new Uint8Array(16).fill(7),
-      centre: null,
-    });
-    const search = new VectorSearch(
-      index,
-      {
-        lastSequence: () => store.embeddings.lastSequence(),
-        firstSequence: () => store.embeddings.firstSequence(),
-        changedAfter: (after, until) => store.embeddings.changedAfter(after, until),
-        rowsOf: (keys) => store.embeddings.rowsOf(keys, code, 3),
-        rowsAfter: (after, limit) => store.embeddings.rowsAfter(after, code, 3, limit),
-      },
-      {
-        inMemory: core.kind === "twin",
-        openScratch: () =>
-          twinCore.openVectorIndex({
-            folder: null,
-            dimension: 3,
-            identity: new Uint8Array(16).fill(7),
-            centre: null,
-          }),
-      },
-    );
-    onTestFinished(() => search.close().catch(() => {}));
-    let added = 0;
-    return {
-      store,
-      index,
-      search,
-      path,
-      add: (angle) => {
-        const embedding = anEmbedding([Math.cos(angle), Math.sin(angle), 0]);
-        return store.addMemory(aMemory(`${path} ${added++} ${angle}`), embedding) as number;
-      },
-      found: async () => Array.from((await search.search(ASK)).keys, (key) => key / 2),
-    };
-  }
+function openSearch(core: NativeCore, path: string, folder: string): Bench {
+  const store = openStore(path);
+  const code = store.embeddings.embedderCode("test:model:3", 3);
+  const options = { dimension: 3, identity: new Uint8Array(16).fill(7), centre: null };
+  const index = core.openVectorIndex({ ...options, folder });
+  const search = new VectorSearch(
+    index,
+    {
+      lastSequence: () => store.embeddings.lastSequence(),
+      firstSequence: () => store.embeddings.firstSequence(),
+      changedAfter: (after, until) => store.embeddings.changedAfter(after, until),
+      rowsOf: (keys) => store.embeddings.rowsOf(keys, code, 3),
+      rowsAfter: (after, limit) => store.embeddings.rowsAfter(after, code, 3, limit),
+    },
+    {
+      inMemory: core.kind === "twin",
+      openScratch: () => core.openVectorIndex({ ...options, folder: join(tempFolder(), "none") }),
+    },
+  );
+  onTestFinished(() => search.close().catch(() => {}));
+  let added = 0;
+  return {
+    store,
+    index,
+    search,
+    path,
+    folder,
+    add: (angle) => {
+      const embedding = anEmbedding([Math.cos(angle), Math.sin(angle), 0]);
+      return store.addMemory(aMemory(`${path} ${added++} ${angle}`), embedding) as number;
+    },
+    found: async () => Array.from((await search.search(ASK)).keys, (key) => key / 2),
+  };
+}
+
+describe.each(cores)("vector search, $name", ({ core }) => {
+  const bench = (path = join(tempFolder(), "memory.db"), folder = join(tempFolder(), "index")): Bench =>
+    openSearch(core, path, folder);
 
   it("finds a row at once, before the index has it", async () => {
     const { add, found, search } = bench();
@@ -186,6 +181,56 @@ describe.each(cores)("vector search, $name", ({ core }) => {
     expect(two).toEqual(one);
   });
 
+  it("drops removed rows when they are many, and finds the same", async () => {
+    const { add, found, search, store } = bench();
+    store.database.transaction(() => {
+      for (let i = 0; i < 3000; i++) add(1 - i / 3000);
+    });
+    await search.sync();
+    const { generation } = search.info();
+    store.database.transaction(() => {
+      for (let id = 2; id <= 3000; id += 2) store.deleteMemory(id);
+    });
+    const expected = await found();
+    await search.sync();
+    expect(search.info()).toMatchObject({ rows: 1500, live: 1500, behind: 0 });
+    expect(search.info().generation).toBeGreaterThan(generation);
+    expect(await found()).toEqual(expected);
+    expect(expected[0]).toBe(2999);
+  });
+
+  it("leaves a few removed rows where they are", async () => {
+    const { add, search, store } = bench();
+    store.database.transaction(() => {
+      for (let i = 0; i < 3000; i++) add(i / 3000);
+    });
+    await search.sync();
+    const { generation } = search.info();
+    store.deleteMemory(7);
+    await search.sync();
+    expect(search.info()).toMatchObject({ rows: 3000, live: 2999, behind: 0, generation });
+  });
+
+  it("keeps everything when it is closed in the middle of an update", async () => {
+    const first = bench();
+    first.store.database.transaction(() => {
+      for (let i = 0; i < 2500; i++) first.add(i / 2500);
+    });
+    await first.search.sync();
+    first.store.database.transaction(() => {
+      for (let id = 1; id <= 2000; id++) first.store.deleteMemory(id);
+    });
+    const syncing = first.search.sync();
+    await new Promise((resolve) => setImmediate(resolve));
+    await first.search.close();
+    await syncing;
+    const second = bench(first.path, first.folder);
+    expect(await second.found()).toHaveLength(500);
+    await second.search.sync();
+    expect(second.search.info()).toMatchObject({ live: 500, behind: 0 });
+    expect(await second.found()).toHaveLength(500);
+  });
+
   it("ends its background work when it is closed", async () => {
     const { add, found, search } = bench();
     add(0.1);
@@ -194,5 +239,84 @@ describe.each(cores)("vector search, $name", ({ core }) => {
     await search.close();
     await syncing;
     await expect(found()).rejects.toThrow();
+  });
+});
+
+describe.skipIf(!hasAddon)("vector search over damaged files", () => {
+  const FILES = ["head", "vectors.f32", "vectors.i8", "bits.u64", "meta", "dead"];
+  const damages: [string, (generation: string, index: string) => void][] = [
+    ...FILES.flatMap((name): typeof damages => [
+      [`${name} cut to nothing`, (generation) => truncateSync(join(generation, name), 0)],
+      [`${name} gone`, (generation) => rmSync(join(generation, name))],
+    ]),
+    ["a head of other bytes", (generation) => writeFileSync(join(generation, "head"), Buffer.alloc(8192, 7))],
+    ["a pointer of other bytes", (_, index) => writeFileSync(join(index, "current"), "gen-1")],
+    ["no pointer", (_, index) => rmSync(join(index, "current"))],
+    ["no generation", (generation) => rmSync(generation, { recursive: true })],
+    ["no folder", (_, index) => rmSync(index, { recursive: true })],
+  ];
+
+  it.each(damages)("goes on from the store and makes the index anew: %s", async (_, damage) => {
+    const { core } = theAddon();
+    const path = join(tempFolder(), "memory.db");
+    const folder = join(tempFolder(), "index");
+    const first = openSearch(core, path, folder);
+    first.store.database.transaction(() => {
+      for (let i = 0; i < 40; i++) first.add(1 - i / 50);
+    });
+    await first.search.sync();
+    const expected = await first.found();
+    expect(expected[0]).toBe(40);
+    damage(join(folder, `gen-${first.search.info().generation}`), folder);
+    const second = openSearch(core, path, folder);
+    for (const { found, search } of [first, second]) {
+      expect(await found()).toEqual(expected);
+      expect(search.info().behind).toBeGreaterThanOrEqual(0);
+    }
+    const added = first.add(0);
+    for (const { found, search } of [first, second]) {
+      expect((await found())[0]).toBe(added);
+      // Either may be the one that makes it anew, while the other's turn ends at once.
+      await vi.waitFor(async () => {
+        await search.sync();
+        expect(search.info()).toMatchObject({ live: 41, behind: 0 });
+      }, 10_000);
+      expect(await search.verify()).toBe(true);
+      expect((await found())[0]).toBe(added);
+    }
+  });
+
+  it("searches the store where the index can never be written", async () => {
+    const folder = join(tempFolder(), "index");
+    writeFileSync(folder, "a file stands where the folder should be");
+    const { add, found, search, store } = openSearch(
+      theAddon().core,
+      join(tempFolder(), "memory.db"),
+      folder,
+    );
+    store.database.transaction(() => {
+      for (let i = 0; i < 700; i++) add(1 - i / 1000);
+    });
+    for (let i = 0; i < 2; i++) {
+      expect((await found())[0]).toBe(700);
+      await search.sync();
+      expect(search.info()).toMatchObject({ rows: 0, behind: 700 });
+    }
+  });
+
+  it("notices a flipped bit when it verifies, and is whole after a repair", async () => {
+    const folder = join(tempFolder(), "index");
+    const { add, search } = openSearch(theAddon().core, join(tempFolder(), "memory.db"), folder);
+    add(0.5);
+    await search.sync();
+    expect(await search.verify()).toBe(true);
+    const file = join(folder, `gen-${search.info().generation}`, "vectors.f32");
+    const bytes = readFileSync(file);
+    bytes[1] = (bytes[1] ?? 0) ^ 4;
+    writeFileSync(file, bytes);
+    expect(await search.verify()).toBe(false);
+    await search.rebuild();
+    expect(await search.verify()).toBe(true);
+    expect(search.info()).toMatchObject({ live: 1, behind: 0 });
   });
 });

@@ -1,11 +1,11 @@
-// Results as a table for people or as JSON for programs.
+// Results as a table for people, and the arithmetic of times.
 
 export type Cell = string | number | null;
 export type TableRow = Readonly<Record<string, Cell>>;
 
-/** Columns are those of the first row; numbers stand right. */
+/** Columns in the order in which rows first name them; numbers stand right, a missing cell is a dash. */
 export function renderTable(rows: readonly TableRow[]): string {
-  const columns = Object.keys(rows[0] ?? {});
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const cells = [columns, ...rows.map((row) => columns.map((column) => show(row[column] ?? null)))];
   const widths = columns.map((_, i) => Math.max(...cells.map((line) => (line[i] ?? "").length)));
   const isNumeric = columns.map((column) => rows.every((row) => typeof row[column] !== "string"));
@@ -33,6 +33,15 @@ export function percentile(values: readonly number[], share: number): number {
   return low + ((sorted[Math.ceil(at)] ?? low) - low) * (at - Math.floor(at));
 }
 
+/** Median, 95th percentile and the least, which a busy machine disturbs least, as cells. */
+export function timeCells(times: readonly number[]): Record<"p50 ms" | "p95 ms" | "least ms", number> {
+  return {
+    "p50 ms": percentile(times, 0.5),
+    "p95 ms": percentile(times, 0.95),
+    "least ms": percentile(times, 0),
+  };
+}
+
 /** Milliseconds of `work`, `runs` times after `warm` unmeasured ones. */
 export async function timed(runs: number, warm: number, work: (run: number) => unknown): Promise<number[]> {
   const out: number[] = [];
@@ -42,4 +51,15 @@ export async function timed(runs: number, warm: number, work: (run: number) => u
     if (run >= 0) out.push(performance.now() - start);
   }
   return out;
+}
+
+/** Progress for people, beside the result. */
+export function say(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+}
+
+/** A line that stays, about what is not measured and why. */
+export function remark(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
+  process.stderr.write(`${text}\n`);
 }

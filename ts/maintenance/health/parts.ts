@@ -23,6 +23,9 @@ export interface HealthParts {
   readonly remote: { readonly push: RemotePush; readonly failure: () => string | null } | null;
   readonly vectors: () => { readonly rows: number; readonly behind: number } | null;
   readonly syncVectors: () => Promise<void>;
+  /** whether the files of the vector index pass their checksums */
+  readonly areVectorFilesIntact: () => Promise<boolean>;
+  readonly rebuildVectors: () => Promise<void>;
   readonly operatingContext: OperatingContextReader;
   readonly native: { readonly kind: string; readonly simd: string; readonly notice: string | null };
   readonly driver: string;

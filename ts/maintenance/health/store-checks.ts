@@ -143,7 +143,14 @@ export const STORE_CHECKS: Readonly<Record<string, StoreCheck | undefined>> = {
     },
   },
   vector_index: {
-    find: (_, { vectors }) => {
+    find: async (_, { vectors, areVectorFilesIntact }) => {
+      if (!(await areVectorFilesIntact()))
+        return {
+          count: 1,
+          repairable: 1,
+          severity: "warn",
+          hint: "the vector index is damaged; a repair builds it anew",
+        };
       const behind = vectors()?.behind ?? 0;
       if (behind <= MAX_BEHIND) return null;
       return {
@@ -153,7 +160,8 @@ export const STORE_CHECKS: Readonly<Record<string, StoreCheck | undefined>> = {
       };
     },
     repair: async (_, parts) => {
-      await parts.syncVectors();
+      if (await parts.areVectorFilesIntact()) await parts.syncVectors();
+      else await parts.rebuildVectors();
       return 1;
     },
   },

@@ -13,4 +13,12 @@ export const twinCore: NativeCore = {
   fusion: twinFusion,
   openVectorIndex: openTwinVectorIndex,
   openStaticTable: openTwinStaticTable,
+  xorWords,
 };
+
+function xorWords(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let sum = 0;
+  for (let at = 0; at + 4 <= bytes.byteLength; at += 4) sum ^= view.getUint32(at, true);
+  return sum >>> 0;
+}

@@ -93,7 +93,11 @@ class TwinVectorIndex implements VectorIndex {
     this.#sequence = sequence;
   }
 
-  compact(): void {
+  async publishAsync(sequence: number): Promise<void> {
+    this.publish(sequence);
+  }
+
+  async compact(): Promise<boolean> {
     this.#mustBeLocked();
     const old = this.#rows;
     const kept = new RowColumns(this.dimension);
@@ -106,6 +110,7 @@ class TwinVectorIndex implements VectorIndex {
     this.#rows = kept;
     this.#published = published;
     this.#generation++;
+    return true;
   }
 
   reset(): void {
@@ -133,6 +138,10 @@ class TwinVectorIndex implements VectorIndex {
 
   async searchAsync(request: VectorSearchRequest): Promise<VectorSearchResult> {
     return this.search(request);
+  }
+
+  async verify(): Promise<void> {
+    this.#mustBeOpen();
   }
 
   close(): void {
