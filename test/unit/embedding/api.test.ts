@@ -21,6 +21,7 @@ function open(settings: Record<string, string> = {}): Embedder {
     CPERSONA_EMBEDDING_MODE: "api",
     CPERSONA_EMBEDDING_API_URL: server.url,
     CPERSONA_EMBEDDING_API_KEY: KEY,
+    CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS: "20000",
     ...settings,
   });
   return openEmbedder(embedding, { core: twinCore, clock: { now: () => 0 } });

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BackendEmbedder, type BackendEmbedderOptions } from "../../../ts/embedding/backend-embedder.js";
 import { identityKey } from "../../../ts/embedding/embedder.js";
 import { RemoteBackend } from "../../../ts/embedding/remote/remote-backend.js";
@@ -17,8 +17,8 @@ function open(overrides: Partial<BackendEmbedderOptions & { url: string }> = {})
     backend: new RemoteBackend({ provider: "http", url, key: "", wire: EMBED_WIRE }),
     card: { fusionWeight: 1, centre: null, unrelatedCosine: null, languages: null, isContextual: true },
     model: "",
-    queryTimeoutMs: 2_000,
-    documentTimeoutMs: 2_000,
+    queryTimeoutMs: 20_000,
+    documentTimeoutMs: 20_000,
     cacheSize: 256,
     cacheTtlMs: 300_000,
     now: () => now,
@@ -198,7 +198,7 @@ describe("the http embedder", () => {
 
   it("sends the URL's password as a header, and leaks neither it nor the query string", async () => {
     const secret = server.url.replace("http://", "http://us%40er:p%C3%A4ss@");
-    const embedder = open({ url: `${secret}?key=hidden#part`, queryTimeoutMs: 50 });
+    const embedder = open({ url: `${secret}?key=hidden#part` });
     await embedder.embedQuery("a");
     expect(server.requests[0]?.url).toBe("/embed?key=hidden");
     const sent = server.requests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
@@ -232,7 +232,9 @@ describe("the http embedder", () => {
     server.handler = () => undefined;
     const embedder = open();
     const running = embedder.embedQuery("a");
-    setTimeout(() => embedder.close(), 30);
+    running.catch(() => {});
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    embedder.close();
     await expect(running).rejects.toMatchObject({ code: "embedding_failed", message: /closed/ });
     await expect(embedder.embedDocuments(["a"])).rejects.toMatchObject({ message: /closed/ });
     expect(embedder.state()).toEqual({ status: "unknown" });
@@ -337,12 +339,17 @@ describe("its circuit breaker", () => {
     await fail(embedder, "a");
     await fail(embedder, "b");
     now += 5_000;
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
     server.handler = async (request, response) => {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await held;
       return goodAnswer(request, response);
     };
     const probe = embedder.embedQuery("probe");
     expect(await fail(embedder, "other")).toBe(0);
+    answer();
     await expect(probe).resolves.not.toBeNull();
     expect(server.requests).toHaveLength(3);
     await expect(embedder.embedQuery("other")).resolves.not.toBeNull();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { RemoteIndex } from "../../../ts/embedding/remote-index.js";
 import { type EmbedStub, startEmbedStub } from "../../support/embed-stub.js";
 
@@ -8,8 +8,9 @@ beforeEach(async () => {
 });
 afterEach(() => stub.close());
 
-const open = (url = stub.url, now = () => Date.now()) => new RemoteIndex({ url, indexTimeoutMs: 2000, now });
-const OPTIONS = { limit: 5, minSimilarity: -1, timeoutMs: 2000 };
+const open = (url = stub.url, now = () => Date.now()) =>
+  new RemoteIndex({ url, indexTimeoutMs: 20_000, now });
+const OPTIONS = { limit: 5, minSimilarity: -1, timeoutMs: 20_000 };
 
 describe("the vector service", () => {
   it("is given, asked and emptied in the words of the reference", async () => {
@@ -117,7 +118,9 @@ describe("the vector service", () => {
     const service = open();
     stub.delayMs = 60_000;
     const running = service.search("a", "q", OPTIONS);
-    setTimeout(() => service.close(), 20);
+    running.catch(() => {});
+    await vi.waitFor(() => expect(stub.requests).toHaveLength(1));
+    service.close();
     await expect(running).rejects.toThrow("closed");
     await expect(service.purge("a")).rejects.toThrow("closed");
   });
