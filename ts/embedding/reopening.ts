@@ -10,6 +10,8 @@ export interface ReopeningOptions {
   readonly open: () => Embedder;
   /** asked where an embedder does not know its model's name; null asks nobody */
   readonly capabilities: Pick<Capabilities, "modelName"> | null;
+  /** longest wait for the vector of a question and its model's name together */
+  readonly queryTimeoutMs: number;
   /** milliseconds */
   readonly now: () => number;
 }
@@ -21,7 +23,6 @@ const DOCUMENT_AGE_MS = 30_000;
 const QUERY_AGE_MS = 300_000;
 /** The first answer may cost the server a digest of its model. */
 const DOCUMENT_TIMEOUT_MS = 30_000;
-const QUERY_TIMEOUT_MS = 2000;
 
 export class ReopeningEmbedder implements Embedder {
   readonly #options: ReopeningOptions;
@@ -33,6 +34,8 @@ export class ReopeningEmbedder implements Embedder {
   /** undefined before it was asked for, null where there is none */
   #name: string | null | undefined;
   #namedAt = Number.NEGATIVE_INFINITY;
+  /** why the name could not be asked for, the last time */
+  #nameFailure: EmbeddingError | null = null;
 
   constructor(options: ReopeningOptions) {
     this.#options = options;
@@ -52,16 +55,21 @@ export class ReopeningEmbedder implements Embedder {
   }
 
   embedQuery(text: string): Promise<Float32Array | null> {
-    return this.#call((embedder) => embedder.embedQuery(text), QUERY_AGE_MS, QUERY_TIMEOUT_MS);
+    const end = performance.now() + this.#options.queryTimeoutMs;
+    const leftMs = () => Math.max(1, Math.ceil(end - performance.now()));
+    return this.#call((embedder) => embedder.embedQuery(text), QUERY_AGE_MS, leftMs);
   }
 
   embedDocuments(texts: readonly string[]): Promise<(Float32Array | null)[]> {
-    return this.#call((embedder) => embedder.embedDocuments(texts), DOCUMENT_AGE_MS, DOCUMENT_TIMEOUT_MS);
+    const leftMs = () => DOCUMENT_TIMEOUT_MS;
+    return this.#call((embedder) => embedder.embedDocuments(texts), DOCUMENT_AGE_MS, leftMs);
   }
 
   state(): EmbedderState {
-    if (!this.#isChanged) return this.#embedder.state();
-    return { status: "failing", reason: "model_changed", detail: changed().message };
+    const own = this.#embedder.state();
+    // Vectors of a model whose name cannot be had are no use.
+    const failure = this.#isChanged ? changed() : own.status === "ready" ? this.#nameFailure : null;
+    return failure === null ? own : { status: "failing", reason: failure.reason, detail: failure.message };
   }
 
   close(): void {
@@ -69,7 +77,12 @@ export class ReopeningEmbedder implements Embedder {
     this.#embedder.close();
   }
 
-  async #call<T>(work: (embedder: Embedder) => Promise<T>, nameAgeMs: number, timeoutMs: number): Promise<T> {
+  /** `leftMs`: how long the model's name may take, once the work is done */
+  async #call<T>(
+    work: (embedder: Embedder) => Promise<T>,
+    nameAgeMs: number,
+    leftMs: () => number,
+  ): Promise<T> {
     if (this.#isChanged) {
       this.#reopenSoon();
       throw changed();
@@ -78,7 +91,7 @@ export class ReopeningEmbedder implements Embedder {
     try {
       const result = await work(this.#embedder);
       // After the work: a vector that was made before a change is dropped, never kept under the new name.
-      if (this.#isNameless()) await this.#checkName(nameAgeMs, timeoutMs);
+      if (this.#isNameless()) await this.#checkName(nameAgeMs, leftMs);
       return result;
     } catch (error) {
       if (error instanceof EmbeddingError && error.reason === "model_changed") this.#isChanged = true;
@@ -95,10 +108,16 @@ export class ReopeningEmbedder implements Embedder {
     return this.#options.capabilities !== null && this.#embedder.identity()?.model === "";
   }
 
-  async #checkName(nameAgeMs: number, timeoutMs: number): Promise<void> {
+  async #checkName(nameAgeMs: number, leftMs: () => number): Promise<void> {
     const { capabilities, now } = this.#options;
     if (capabilities === null || now() - this.#namedAt < nameAgeMs) return;
-    const name = await capabilities.modelName({ timeoutMs, signal: this.#closing.signal });
+    const name = await capabilities
+      .modelName({ timeoutMs: leftMs(), signal: this.#closing.signal })
+      .catch((error: unknown) => {
+        if (error instanceof EmbeddingError) this.#nameFailure = error;
+        throw error;
+      });
+    this.#nameFailure = null;
     if (this.#name !== undefined && name !== this.#name) throw changed();
     this.#name = name;
     this.#namedAt = now();
@@ -118,6 +137,7 @@ export class ReopeningEmbedder implements Embedder {
     this.#embedder = open();
     this.#name = undefined;
     this.#namedAt = Number.NEGATIVE_INFINITY;
+    this.#nameFailure = null;
     this.#isChanged = false;
   }
 }

@@ -32,6 +32,7 @@ export function openWiring(config: Config, clock: { now(): number }, { readOnly 
   const embedder = new ReopeningEmbedder({
     open: () => openEmbedder(config.embedding, { core, clock }),
     capabilities: capabilitiesOf(config.embedding),
+    queryTimeoutMs: config.embedding.queryTimeoutMs,
     now: () => clock.now(),
   });
   const searches = vectorSearches(config, core, store, embedder);

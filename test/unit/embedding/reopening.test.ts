@@ -46,7 +46,7 @@ function server({ isNameless = false } = {}) {
     state,
     asked,
     names,
-    embedder: new ReopeningEmbedder({ open, capabilities, now: () => state.now }),
+    embedder: new ReopeningEmbedder({ open, capabilities, queryTimeoutMs: 2000, now: () => state.now }),
   };
 }
 
@@ -123,8 +123,10 @@ describe("a server whose answers name no model", () => {
     names.answer = down;
     await expect(embedder.embedQuery("x")).rejects.toThrow("gone");
     expect(embedder.identity()).toBeNull();
+    expect(embedder.state()).toEqual({ status: "failing", reason: "unreachable", detail: "gone" });
     names.answer = async () => "name-a";
     await embedder.embedQuery("x");
+    expect(embedder.state()).toEqual({ status: "ready" });
     expect(embedder.identity()?.model).toBe("name-a");
   });
 
