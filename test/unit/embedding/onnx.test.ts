@@ -1,6 +1,6 @@
-import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../../../ts/config.js";
 import { BackendEmbedder } from "../../../ts/embedding/backend-embedder.js";
 import { type Embedder, identityKey } from "../../../ts/embedding/embedder.js";
@@ -99,8 +99,12 @@ describe("the onnx embedder", () => {
   });
 
   it("has no vector for blank text and for text that is mostly unknown", async () => {
-    const vectors = await open(tiny()).embedDocuments(["", "강아지", "red 강아지", "red blue 강아지"]);
+    const embedder = open(tiny());
+    const vectors = await embedder.embedDocuments(["", "강아지", "red 강아지", "red blue 강아지"]);
     expect(vectors.map((vector) => vector !== null)).toEqual([false, false, false, true]);
+    // What the model's own prefix adds does not make the text known.
+    expect(await embedder.embedQuery("강아지")).toBeNull();
+    expect(await embedder.embedQuery("red blue 강아지")).not.toBeNull();
   });
 
   it("answers a question before texts that wait", async () => {
@@ -113,6 +117,32 @@ describe("the onnx embedder", () => {
     await Promise.all([ask("document", new Array(64).fill("red")), ask("query", ["blue"])]);
     backend.close();
     expect(order).toEqual(["query", "document"]);
+  });
+
+  it("ends a process that hangs over texts, and starts another", async () => {
+    const folder = tempFolder();
+    const script = join(folder, "hangs.mjs");
+    const pids = join(folder, "pids");
+    writeFileSync(
+      script,
+      `import { appendFileSync } from "node:fs";
+       process.once("message", () => appendFileSync(${JSON.stringify(pids)}, process.pid + "\\n"));
+       setInterval(() => {}, 1000);`,
+    );
+    const backend = new OnnxBackend({ folder: tiny(), threads: 1, idleMs: 0, script });
+    const { signal } = new AbortController();
+    const started = (): number[] =>
+      existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : [];
+    for (const count of [1, 2]) {
+      const asked = backend.ask({ role: "query", texts: ["red"], timeoutMs: 20_000, signal });
+      asked.catch(() => {});
+      await vi.waitFor(() => expect(started()).toHaveLength(count), 20_000);
+      const late = backend.ask({ role: "document", texts: ["red"], timeoutMs: 1, signal });
+      await expect(late).rejects.toMatchObject({ reason: "unreachable", message: / 1 ms/ });
+      await expect(asked).rejects.toMatchObject({ reason: "unreachable" });
+    }
+    backend.close();
+    expect(new Set(started()).size).toBe(2);
   });
 
   it("reads a plain sentence-transformers folder", async () => {

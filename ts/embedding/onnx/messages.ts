@@ -9,7 +9,8 @@ export interface OpenMessage {
 
 export interface EmbedMessage {
   readonly id: number;
-  /** prefixes are in front already */
+  /** goes in front of each text */
+  readonly prefix: string;
   readonly texts: readonly string[];
   /** goes before texts that are to be stored */
   readonly isUrgent: boolean;

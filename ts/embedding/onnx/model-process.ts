@@ -62,11 +62,11 @@ async function work(): Promise<void> {
   isWorking = false;
 }
 
-async function answer({ id, texts }: EmbedMessage): Promise<void> {
+async function answer({ id, prefix, texts }: EmbedMessage): Promise<void> {
   try {
     if (opening === undefined) throw new EmbeddingError("misconfigured", "no model was opened");
     const { session, tokens, dimension } = await opening;
-    const ids = texts.map((text) => tokens.idsOf(text));
+    const ids = texts.map((text) => tokens.idsOf(text, prefix));
     const known = ids.filter((row) => row !== null);
     const flat = await session.embed(known, letQuestionsPass);
     let next = 0;

@@ -80,14 +80,16 @@ export class OnnxBackend implements Backend {
     const id = ++this.#lastId;
     const message: EmbedMessage = {
       id,
-      texts: texts.map((text) => prefix + text),
+      prefix,
+      texts,
       isUrgent: role === "query",
     };
     const answer = new Promise<BackendAnswer>((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#settle(id)?.reject(
-          new EmbeddingError("unreachable", `no vector of the model in ${timeoutMs} ms`),
-        );
+        const late = new EmbeddingError("unreachable", `no vector of the model in ${timeoutMs} ms`);
+        this.#settle(id)?.reject(late);
+        // Texts have time enough: it hangs, or is at work that nobody waits for.
+        if (role === "document") this.#endChild(late);
       }, timeoutMs);
       const giveUp = () =>
         this.#settle(id)?.reject(new EmbeddingError("unreachable", "the embedder is closed"));
@@ -113,10 +115,10 @@ export class OnnxBackend implements Backend {
     return answer;
   }
 
-  /** The child releases the model and ends by itself: a run cannot be stopped in the middle. */
+  /** Killed: a run cannot be stopped in the middle, and the child has nothing to lose. */
   close(): void {
     clearTimeout(this.#idle);
-    if (this.#child?.connected === true) this.#child.disconnect();
+    this.#child?.kill("SIGKILL");
     this.#child = null;
   }
 
@@ -169,8 +171,7 @@ export class OnnxBackend implements Backend {
     else {
       // A model that cannot be opened does not get better by itself: the next request starts anew.
       this.#problem = error;
-      this.close();
-      this.#rejectAll(error);
+      this.#endChild(error);
     }
   }
 
@@ -192,6 +193,12 @@ export class OnnxBackend implements Backend {
     if (this.#child !== child) return;
     this.#child = null;
     this.#rejectAll(new EmbeddingError("unreachable", `the model's process ${how}`));
+  }
+
+  /** The next request starts another. */
+  #endChild(error: EmbeddingError): void {
+    this.close();
+    this.#rejectAll(error);
   }
 
   #rejectAll(error: EmbeddingError): void {

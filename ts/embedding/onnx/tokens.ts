@@ -26,13 +26,15 @@ export class Tokens {
   }
 
   /**
-   * Null for a text that the model does not know: one without a token, or of which half of the tokens are the
-   * unknown one. Any two of them would pass for the same.
+   * Ids of the text behind its prefix. Null for a text that the model does not know: one without a token, or of
+   * which half of the tokens are the unknown one. Any two of them would pass for the same.
    */
-  idsOf(text: string): number[] | null {
-    const bare = this.#bare(text.slice(0, this.#maxTokens * CHARS_PER_TOKEN));
-    const unknown = bare.filter((id) => id === this.#unknownId).length;
-    if (bare.length === 0 || unknown * 2 >= bare.length) return null;
+  idsOf(text: string, prefix: string): number[] | null {
+    const bare = this.#bare(prefix + text.slice(0, this.#maxTokens * CHARS_PER_TOKEN));
+    // The prefix is known to every model, and says nothing of the text.
+    const own = bare.slice(prefix === "" ? 0 : this.#bare(prefix.trimEnd()).length);
+    const unknown = own.filter((id) => id === this.#unknownId).length;
+    if (own.length === 0 || unknown * 2 >= own.length) return null;
     const room = this.#maxTokens - this.#head.length - this.#tail.length;
     return [...this.#head, ...bare.slice(0, Math.max(0, room)), ...this.#tail];
   }
