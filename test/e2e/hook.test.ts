@@ -25,6 +25,17 @@ async function aDatabase(more: readonly { content: string; tags?: string[]; proj
   return path;
 }
 
+/** The address of a server that never answers. */
+async function startSilentServer(): Promise<string> {
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  return `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+}
+
 const user = (text: string, more: object = {}) => ({
   type: "user",
   message: { role: "user", content: text },
@@ -214,6 +225,22 @@ describe("the hook", () => {
     expect(stdout).not.toContain("of beta");
   });
 
+  it("answers by words while embedder and vector service hang", async () => {
+    const settings = {
+      CPERSONA_EMBEDDING_MODE: "http",
+      CPERSONA_EMBEDDING_URL: `${await startSilentServer()}/embed`,
+      CPERSONA_EMBEDDING_QUERY_TIMEOUT_MS: "600000",
+      CPERSONA_VECTOR_SEARCH_MODE: "remote",
+      CPERSONA_REMOTE_SEARCH_TIMEOUT_SECS: "600",
+      GAOTTT_AMBIENT_TIMEOUT: "6",
+    };
+    const path = await aDatabase();
+    for (const CPERSONA_STORE_BLOB of ["true", "false"]) {
+      const { stdout } = await runHook(path, { prompt: PROMPT }, { ...settings, CPERSONA_STORE_BLOB });
+      expect(stdout).toContain("parser rewrite landed");
+    }
+  });
+
   it("asks a server where one is named, and is silent when that is slow or away", async () => {
     const path = await aDatabase();
     const asked: unknown[] = [];
@@ -235,17 +262,11 @@ describe("the hook", () => {
     expect(asked).toEqual([["/ambient_recall", "Bearer token", PROMPT]]);
     const away = await runHook(path, { prompt: PROMPT }, { CPERSONA_AMBIENT_URL: "http://127.0.0.1:9" });
     expect(away).toMatchObject({ code: 0, stdout: "", stderr: "" });
-    const silent = createServer(() => {});
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => {
-      silent.closeAllConnections();
-      silent.close();
-    });
     const slow = await runHook(
       path,
       { prompt: PROMPT },
       {
-        CPERSONA_AMBIENT_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+        CPERSONA_AMBIENT_URL: await startSilentServer(),
         GAOTTT_AMBIENT_TIMEOUT: "0.4",
       },
     );

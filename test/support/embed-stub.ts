@@ -101,6 +101,8 @@ export interface EmbedStub {
   instead: (route: Route, body: any) => unknown;
   /** holds answers back for so long, ms */
   delayMs: number;
+  /** holds the answers of one route back */
+  held: { readonly route: Route; readonly until: Promise<void> } | null;
   model: string;
   /** whether `/embed` says the model's name; `/capabilities` has its fingerprint anyway */
   namesModel: boolean;
@@ -130,7 +132,8 @@ export async function startEmbedStub(port = 0): Promise<EmbedStub> {
         response.writeHead(status, { "content-type": "application/json" });
         response.end(status === 200 ? JSON.stringify(stub.instead(route, body) ?? work(route, body)) : "");
       };
-      if (stub.delayMs === 0) answer();
+      if (stub.held?.route === route) void stub.held.until.then(answer);
+      else if (stub.delayMs === 0) answer();
       else setTimeout(answer, stub.delayMs).unref();
     });
   });
@@ -172,6 +175,7 @@ export async function startEmbedStub(port = 0): Promise<EmbedStub> {
     refuses: null,
     instead: () => undefined,
     delayMs: 0,
+    held: null,
     model: MODEL,
     namesModel: true,
     dimension: DIMENSION,

@@ -7,3 +7,12 @@ export type Progress = (done: number, total: number) => void;
 export function breathe(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+/** What the work comes to, or `late` when that takes longer than `ms`. */
+export async function within<T>(ms: number, work: Promise<T>, late: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(late), ms);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}

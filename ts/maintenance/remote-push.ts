@@ -6,7 +6,7 @@ import { EmbeddingError } from "../embedding/failure.js";
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import type { RemoteEntry, RemoteItem, RemoteRows } from "../store/remote-rows.js";
-import { breathe } from "./progress.js";
+import { breathe, within } from "./progress.js";
 
 /** The service, see `embedding/remote-index.ts`. Every call rejects with `embedding_failed`. */
 export interface RemoteWrites {
@@ -34,6 +34,8 @@ export type RemotePushEnd = "done" | "busy" | "stopped";
 /** Texts of one request: CPersona sends 128, and its own server takes 100. */
 const CHUNK = 64;
 const LEASE_MS = 15_000;
+/** A quick service is still told what was stored just before the end. */
+const CLOSE_MS = 150;
 
 export class RemotePush {
   readonly #parts: RemotePushParts;
@@ -46,6 +48,13 @@ export class RemotePush {
   /** the model that this process has seen behind the service */
   #model: string | null = null;
   #running: Promise<RemotePushEnd> | undefined;
+  /** records of the next request, while one is running */
+  readonly #queued = new Set<number>();
+  #sending: Promise<boolean> = Promise.resolve(true);
+  /** records that this process stored and the service has not confirmed */
+  readonly #unconfirmed = new Set<number>();
+  /** the request that takes the queued ones; undefined while there are none */
+  #next: Promise<boolean> | undefined;
   #isClosed = false;
 
   constructor(parts: RemotePushParts) {
@@ -57,13 +66,38 @@ export class RemotePush {
     return this.#parts.rows.countUnsent(agentId);
   }
 
-  /** Pushes one record now. False when the service does not take it; then a later run does. */
+  /**
+   * Pushes a record as soon as the request before is done; what comes meanwhile goes together. False when the
+   * service does not take it; then a later run does. Never rejects.
+   */
   async push(key: number): Promise<boolean> {
-    return this.#tried(() => this.#send(this.#parts.rows.items([key])));
+    // Its text may be another than the one that was refused.
+    this.#refused.delete(key);
+    this.#queued.add(key);
+    this.#unconfirmed.add(key);
+    this.#next ??= this.#sending.then(() => {
+      this.#next = undefined;
+      this.#sending = this.#tried(() => this.#sendQueued());
+      return this.#sending;
+    });
+    return (await this.#next) && !this.#refused.has(key);
+  }
+
+  async #sendQueued(): Promise<void> {
+    const keys = [...this.#queued];
+    this.#queued.clear();
+    for (let from = 0; from < keys.length; from += CHUNK)
+      await this.#send(this.#parts.rows.items(keys.slice(from, from + CHUNK)));
+  }
+
+  /** Whether the service lacks something that was stored by this process. */
+  get isBehind(): boolean {
+    return this.#unconfirmed.size > 0;
   }
 
   /** Removes deleted records now, as far as the service answers. */
   async withdraw(keys: readonly number[]): Promise<boolean> {
+    for (const key of keys) this.#unconfirmed.delete(key);
     return this.#tried(() => this.#removeEntries(this.#parts.rows.stale(keys, keys.length)));
   }
 
@@ -116,6 +150,7 @@ export class RemotePush {
       const end = await this.#pushKind(kind);
       if (end !== "done") return end;
     }
+    if (this.#next === undefined) this.#unconfirmed.clear();
     return "done";
   }
 
@@ -183,6 +218,10 @@ export class RemotePush {
         items.map(({ key, text }) => ({ ref: refOf(key), text })),
       );
       rows.confirm(items);
+      for (const { key } of items) {
+        this.#refused.delete(key);
+        this.#unconfirmed.delete(key);
+      }
       this.#chunk = Math.min(CHUNK, Math.max(this.#chunk, items.length * 2));
     } catch (error) {
       if (!refusesTexts(error)) this.#chunk = Math.max(1, Math.ceil(items.length / 2));
@@ -210,8 +249,9 @@ export class RemotePush {
   /** Ends what is running; an interrupted push is repeated by the next process. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await within(CLOSE_MS, this.#next ?? this.#sending, false);
     this.#parts.service.close();
-    await this.#running;
+    await Promise.all([this.#running, this.#next ?? this.#sending]);
   }
 }
 

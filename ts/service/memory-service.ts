@@ -8,6 +8,7 @@ import type { ReadScope } from "../domain/scope.js";
 import { storageStamp } from "../domain/time.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { invalidArgument, MemoryError } from "../errors.js";
+import { within } from "../maintenance/progress.js";
 import type { RecordRow } from "../recall/candidate.js";
 import { recall } from "../recall/recall.js";
 import { type ContextEntry, heldTexts, mergeByTime } from "../recall/with-context.js";
@@ -37,6 +38,8 @@ import { agentScope, readScope, writeScope } from "./scopes.js";
 import type { ServiceParts } from "./service-parts.js";
 
 const DEFAULT_LIMIT = 10;
+/** Longest wait of a write for the vector service. */
+const PUSH_WAIT_MS = 1000;
 
 export class MemoryService {
   readonly config: Config;
@@ -177,13 +180,18 @@ export class MemoryService {
     return this.#pushed(outcome);
   }
 
-  /** The vector service is told at once: a text that it has counts as embedded. */
+  /**
+   * The vector service is told behind the answer. Where no vector is kept here the answer waits a second for it:
+   * a text that the service has counts as embedded.
+   */
   async #pushed<Outcome extends { readonly id: number; readonly embedded: boolean }>(
     outcome: Outcome,
   ): Promise<Outcome> {
-    const isPushed = (await this.#parts.remote?.push(recordKey("mem", outcome.id))) === true;
+    const pushing = this.#parts.remote?.push(recordKey("mem", outcome.id));
+    if (outcome.embedded) return outcome;
+    const isPushed = pushing !== undefined && (await within(PUSH_WAIT_MS, pushing, false));
     if (isPushed) return { ...outcome, embedded: true };
-    if (!outcome.embedded) this.maintenance.noteMissing();
+    this.maintenance.noteMissing();
     return outcome;
   }
 
@@ -225,7 +233,7 @@ export class MemoryService {
       },
     );
     this.#vectorsChanged();
-    await this.#parts.remote?.push(recordKey("ep", outcome.id));
+    void this.#parts.remote?.push(recordKey("ep", outcome.id));
     return outcome;
   }
 

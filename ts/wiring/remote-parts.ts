@@ -55,9 +55,9 @@ export function remoteParts(
   return {
     vectors: {
       storesVectors,
-      search: (query) => {
+      search: async (query) => {
         const { scope, source, withEpisodes } = query;
-        return searchRemotely(
+        const found = await searchRemotely(
           {
             ...query,
             scopeRows: rowsOf(store, scope),
@@ -67,6 +67,8 @@ export function remoteParts(
           noticing,
           searchTimeoutMs,
         );
+        // What was stored a moment ago may be missing in a full list too.
+        return { ...found, isShort: found.isShort || push.isBehind };
       },
     },
     push,

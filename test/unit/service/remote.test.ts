@@ -42,14 +42,16 @@ const held = (agent = A): Record<string, string> =>
 const routes = (): string[] => stub.requests.map(({ route }) => route);
 
 describe("what is stored", () => {
-  it("is at the service when the store answers, and follows every change", async () => {
+  it("is at the service soon after the store answers, and follows every change", async () => {
     const { service, store } = await open();
     const first = await store("my automobile is green");
     expect(first).toMatchObject({ result: "stored", id: 1, embedded: true });
     await service.archiveEpisode({ agentId: A, summary: "we spoke of cars" });
-    expect(held()).toEqual({ "mem:1": "my automobile is green", "ep:1": "we spoke of cars" });
+    await vi.waitFor(() =>
+      expect(held()).toEqual({ "mem:1": "my automobile is green", "ep:1": "we spoke of cars" }),
+    );
     await service.updateMemory(1, "my automobile is red", { agentId: A });
-    expect(held()["mem:1"]).toBe("my automobile is red");
+    await vi.waitFor(() => expect(held()["mem:1"]).toBe("my automobile is red"));
     await store("tulips need water");
     service.deleteMemory(1, { agentId: A });
     service.deleteEpisode(1, { agentId: A });
@@ -78,6 +80,34 @@ describe("what is stored", () => {
     expect(sql(path, "SELECT count(*) AS n FROM embeddings")).toEqual([{ n: 0 }]);
     expect(Object.keys(held())).toEqual(["mem:1", "mem:2"]);
     expect(stub.asked).toEqual([]);
+  });
+
+  it("does not count as embedded where the service alone keeps vectors and refuses the text", async () => {
+    const { store } = await open({ CPERSONA_STORE_BLOB: "false" });
+    await store("my automobile is green");
+    stub.refuses = "poison";
+    expect(await store("poison")).toMatchObject({ result: "stored", embedded: false });
+    stub.refuses = null;
+    expect(await store("antidote")).toMatchObject({ embedded: true });
+  });
+
+  it("is stored at once while the service hangs, and goes there in one request later", async () => {
+    const { store } = await open();
+    await store("my automobile is green");
+    await vi.waitFor(() => expect(Object.keys(held())).toHaveLength(1));
+    let release = (): void => {};
+    stub.held = {
+      route: "index",
+      until: new Promise((resolve) => {
+        release = resolve;
+      }),
+    };
+    for (const content of ["one", "two", "three", "four"])
+      expect(await store(content)).toMatchObject({ result: "stored", embedded: true });
+    release();
+    await vi.waitFor(() => expect(Object.keys(held())).toHaveLength(5));
+    const sizes = stub.requests.filter(({ route }) => route === "index").map(({ body }) => body.items.length);
+    expect(sizes).toEqual([1, 1, 3]);
   });
 });
 
@@ -184,6 +214,7 @@ describe("what the service missed", () => {
   it("is found out when the service has lost everything", async () => {
     const { service, store, recall } = await open();
     await store("my automobile is green");
+    await vi.waitFor(() => expect(service.maintenance.queueStatus().pending).toBe(0));
     stub.namespaces.clear();
     await recall("car");
     await vi.waitFor(() => expect(held()).toEqual({ "mem:1": "my automobile is green" }));
@@ -315,6 +346,14 @@ describe("a recall", () => {
     stub.statusOf.index = 503;
     await store("my automobile is green");
     expect((await recall("car")).texts).toEqual(["my automobile is green"]);
+  });
+
+  it("finds it also where the service has a full list of others", async () => {
+    const { store, recall } = await open();
+    for (let i = 0; i < 12; i++) await store(`automobile word${i}`);
+    stub.statusOf.index = 503;
+    await store("automobile");
+    expect((await recall("car", { limit: 3 })).texts.at(-1)).toBe("automobile");
   });
 
   it("gives an agent only its own rows, whatever the service answers", async () => {

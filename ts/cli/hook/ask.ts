@@ -36,12 +36,16 @@ export async function askDatabase(config: Config, request: AmbientArguments): Pr
   };
 }
 
-/** A slow embedder must leave time for an answer by words. */
-const EMBEDDER_SHARE = 0.6;
+/** A slow embedder or vector service, which are asked side by side, must leave time for an answer by words. */
+const MEANING_SHARE = 0.6;
 function hurried(config: Config): Config {
-  const { embedding, ambient } = config;
-  const queryTimeoutMs = Math.min(embedding.queryTimeoutMs, ambient.hook.timeoutMs * EMBEDDER_SHARE);
-  return { ...config, embedding: { ...embedding, queryTimeoutMs } };
+  const { embedding, remote, ambient } = config;
+  const mostMs = ambient.hook.timeoutMs * MEANING_SHARE;
+  return {
+    ...config,
+    embedding: { ...embedding, queryTimeoutMs: Math.min(embedding.queryTimeoutMs, mostMs) },
+    remote: { ...remote, searchTimeoutMs: Math.min(remote.searchTimeoutMs, mostMs) },
+  };
 }
 
 /** For reading alone where nothing can be written, such as a disk that is mounted so. */

@@ -50,6 +50,7 @@ export interface MeaningSearch {
 }
 
 const NOTHING = { vectors: { near: [], far: [] }, queryVector: null } as const;
+const NOTHING_HERE: MeaningSearch = { ...NOTHING, degraded: null };
 /** Whatever the service finds is a candidate: the gate judges. */
 const FLOOR = -1;
 
@@ -86,11 +87,12 @@ async function searchAtService(
     const queryVector = (await pending?.catch(() => null)) ?? null;
     return { vectors: { near: hits, far: [] }, queryVector, degraded: null };
   }
-  const here = await searchHere(query, parts, pending ?? parts.embedder.embedQuery(request.query));
+  // Without vectors here there is nothing to search, and no reason to wait for the embedder too.
+  const here = pending === null ? NOTHING_HERE : await searchHere(query, parts, pending);
   const near = hits.length === 0 ? here.vectors.near : best([...hits, ...here.vectors.near], depth);
   const vectors: VectorLists = { near, far: found.failure === null ? [] : here.vectors.far };
   if (found.failure === null) return { vectors, queryVector: here.queryVector, degraded: null };
-  const isFound = here.degraded === null && near.length > 0;
+  const isFound = pending !== null && here.degraded === null && near.length > 0;
   return {
     vectors,
     queryVector: here.queryVector,
