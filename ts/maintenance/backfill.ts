@@ -8,6 +8,7 @@ import type { Embedder } from "../embedding/embedder.js";
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
 import type { NewEmbedding } from "../store/store.js";
+import type { RecordStep } from "../store/vector-gaps.js";
 import { breathe, type Progress } from "./progress.js";
 
 export interface BackfillParts {
@@ -18,8 +19,13 @@ export interface BackfillParts {
   readonly embedTexts: (texts: readonly string[]) => Promise<(NewEmbedding | null)[]>;
   /** keys of records of which a stretch waits, ascending, behind `after` */
   readonly waitingKeys: (embedder: number, after: number, limit: number) => number[];
-  /** newest first, below `before` */
-  readonly idsWithoutVector: (kind: RecordKind, embedder: number, before: number, limit: number) => number[];
+  /** among the next records below `before`, newest first; null starts with the newest */
+  readonly idsWithoutVector: (
+    kind: RecordKind,
+    embedder: number,
+    before: number | null,
+    limit: number,
+  ) => RecordStep;
   readonly countWithoutVector: (embedder: number, agentId: string | null) => PendingVectors;
   readonly texts: (keys: readonly number[]) => Map<number, string>;
   /** Writes the vectors of records whose text is still the one given; null marks one that has nothing to embed. */
@@ -60,8 +66,8 @@ const STAGES: readonly Stage[] = ["waiting", "mem", "ep"];
 /** How far a run has come. */
 interface Place {
   readonly stages: Stage[];
-  /** the last record looked at in the first of them: a key, or an id for whole records; null at its start */
-  last: number | null;
+  /** where to go on in the first of them: behind a key, or below an id for whole records; null at its start */
+  from: number | null;
 }
 
 /** Records whose texts are read together. */
@@ -75,6 +81,8 @@ export class Backfill {
   /** records that failed, with the number of attempts */
   readonly #attempts = new Map<number, number>();
   #running: Promise<BackfillOutcome> | undefined;
+  /** the present run has found something to do */
+  #isFilling = false;
   /** a run that starts when the present one ends */
   #next: Promise<BackfillOutcome> | undefined;
   #isClosed = false;
@@ -89,9 +97,31 @@ export class Backfill {
     return code === null ? NOTHING_PENDING : this.#parts.countWithoutVector(code, agentId);
   }
 
-  /** Fills at most `limit` records. Runs once at a time in this process. */
-  run(limit = Number.POSITIVE_INFINITY, progress: Progress | null = null): Promise<BackfillOutcome> {
-    return this.#once(STAGES, limit, progress);
+  /** Whether records without a vector have been found, and are not done yet. */
+  get isFilling(): boolean {
+    return this.#isFilling;
+  }
+
+  /** Whether a record has no vector. Looks at the store in small steps, as long as it finds none. */
+  async hasGaps(): Promise<boolean> {
+    const code = this.#parts.embedderCode();
+    if (code === null) return false;
+    for (const kind of ["mem", "ep"] as const) {
+      for (let before: number | null = null; !this.#isClosed; ) {
+        const { ids, next }: RecordStep = this.#parts.idsWithoutVector(kind, code, before, 1);
+        if (ids.length > 0) return true;
+        if (next === null) break;
+        before = next;
+        await breathe();
+      }
+    }
+    return false;
+  }
+
+  /** Fills at most `limit` records, after a run that is under way: that may have passed what came meanwhile. */
+  async run(limit = Number.POSITIVE_INFINITY, progress: Progress | null = null): Promise<BackfillOutcome> {
+    while (this.#running !== undefined) await this.#running.catch(() => {});
+    return this.#start(STAGES, limit, progress);
   }
 
   /**
@@ -103,14 +133,16 @@ export class Backfill {
       .catch(() => {})
       .then(() => {
         this.#next = undefined;
-        return this.#once(["waiting"], Number.POSITIVE_INFINITY, null);
+        // A whole run that came first takes these up too.
+        return this.#running ?? this.#start(["waiting"], Number.POSITIVE_INFINITY, null);
       });
     return this.#next;
   }
 
-  #once(stages: readonly Stage[], limit: number, progress: Progress | null): Promise<BackfillOutcome> {
-    this.#running ??= this.#run(stages, limit, progress).finally(() => {
+  #start(stages: readonly Stage[], limit: number, progress: Progress | null): Promise<BackfillOutcome> {
+    this.#running = this.#run(stages, limit, progress).finally(() => {
       this.#running = undefined;
+      this.#isFilling = false;
     });
     return this.#running;
   }
@@ -118,14 +150,15 @@ export class Backfill {
   async #run(stages: readonly Stage[], limit: number, progress: Progress | null): Promise<BackfillOutcome> {
     const totals = { embedded: 0, blank: 0 };
     if (this.#parts.embedder.state().status === "off") return this.#outcome(totals, "off");
+    if (this.#isClosed) return this.#outcome(totals, "stopped");
     if ((await this.#code()) === null) return this.#outcome(totals, "stopped");
     // Counting reads the whole store: only for somebody who wants to know.
     const { memories, episodes, waiting } = progress === null ? NOTHING_PENDING : this.pending();
     const total = Math.min(limit, memories + episodes + waiting);
     try {
-      const place: Place = { stages: [...stages], last: null };
+      if (!this.#parts.lease(LEASE_MS)) return this.#outcome(totals, "busy");
+      const place: Place = { stages: [...stages], from: null };
       for (let done = 0; done < limit && !this.#isClosed; ) {
-        if (!this.#parts.lease(LEASE_MS)) return this.#outcome(totals, "busy");
         if (place.stages.length === 0) return this.#outcome(totals, "done");
         const size = await this.#step(place, Math.min(STEP_RECORDS, limit - done), totals);
         if (size === null) return this.#outcome(totals, "stopped");
@@ -158,10 +191,9 @@ export class Backfill {
   ): Promise<number | null> {
     const code = this.#parts.embedderCode();
     if (code === null) return null;
-    const found = this.#keysAt(place, code, size);
+    const found = this.#nextKeys(place, code, size);
     if (found.length === 0) {
-      place.stages.shift();
-      place.last = null;
+      await breathe();
       return 0;
     }
     const keys = found.filter((key) => !this.#isGivenUp(key));
@@ -187,16 +219,23 @@ export class Backfill {
     return made === 0 && rows.length > 0 ? null : found.length;
   }
 
-  #keysAt(place: Place, code: number, size: number): number[] {
+  /** None where a step finds none; the place is behind it then too. */
+  #nextKeys(place: Place, code: number, size: number): number[] {
     const [stage] = place.stages as [Stage];
-    if (stage === "waiting") {
-      const keys = this.#parts.waitingKeys(code, place.last ?? -1, size);
-      place.last = keys.at(-1) ?? null;
-      return keys;
-    }
-    const ids = this.#parts.idsWithoutVector(stage, code, place.last ?? Number.MAX_SAFE_INTEGER, size);
-    place.last = ids.at(-1) ?? null;
+    const { ids, next } =
+      stage === "waiting"
+        ? this.#waitingStep(code, place.from, size)
+        : this.#parts.idsWithoutVector(stage, code, place.from, size);
+    place.from = next;
+    if (next === null) place.stages.shift();
+    if (stage === "waiting") return ids;
+    this.#isFilling ||= ids.length > 0;
     return ids.map((id) => recordKey(stage, id));
+  }
+
+  #waitingStep(code: number, from: number | null, size: number): RecordStep {
+    const keys = this.#parts.waitingKeys(code, from ?? -1, size);
+    return { ids: keys, next: keys.at(-1) ?? null };
   }
 
   /** Halves a batch that fails until the text at fault stands alone. */

@@ -6,6 +6,7 @@ import { EmbeddingError } from "../embedding/failure.js";
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import type { RemoteEntry, RemoteItem, RemoteRows } from "../store/remote-rows.js";
+import type { RecordStep } from "../store/vector-gaps.js";
 import { breathe, within } from "./progress.js";
 
 /** The service, see `embedding/remote-index.ts`. Every call rejects with `embedding_failed`. */
@@ -122,9 +123,10 @@ export class RemotePush {
     void this.run();
   }
 
-  /** Makes good every difference. Runs once at a time in this process. */
-  run(): Promise<RemotePushEnd> {
-    this.#running ??= this.#run()
+  /** Makes good every difference, after a run that is under way: that may have passed what came meanwhile. */
+  async run(): Promise<RemotePushEnd> {
+    while (this.#running !== undefined) await this.#running;
+    this.#running = this.#run()
       .catch((error: unknown): RemotePushEnd => {
         if (!(error instanceof MemoryError)) log("warn", `vector service: ${describeError(error)}`);
         return "stopped";
@@ -138,6 +140,7 @@ export class RemotePush {
 
   async #run(): Promise<RemotePushEnd> {
     const { rows } = this.#parts;
+    if (this.#isClosed) return "stopped";
     this.#followModel();
     for (;;) {
       if (!this.#mayWork()) return this.#isClosed ? "stopped" : "busy";
@@ -171,15 +174,15 @@ export class RemotePush {
 
   async #pushKind(kind: RecordKind): Promise<RemotePushEnd> {
     const { rows } = this.#parts;
-    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      if (!this.#mayWork()) return this.#isClosed ? "stopped" : "busy";
-      const ids = rows.unsentIds(kind, before, this.#chunk);
-      const last = ids[ids.length - 1];
-      if (last === undefined) return "done";
-      before = last;
+    for (let before: number | null = null; ; ) {
+      const { ids, next }: RecordStep = rows.unsentIds(kind, before, this.#chunk);
+      if (this.#isClosed) return "stopped";
+      if (ids.length > 0 && !this.#mayWork()) return "busy";
       const keys = ids.map((id) => recordKey(kind, id)).filter((key) => !this.#isGivenUp(key));
       await this.#send(rows.items(keys));
       await breathe();
+      if (next === null) return "done";
+      before = next;
     }
   }
 

@@ -27,9 +27,9 @@ export class Advisories {
     this.#isShared = isShared;
   }
 
-  /** Null while nothing is wrong. `missing`: records that wait for a vector. */
-  of(sessionKey: string | undefined, degraded: Degraded | null, missing: number): Advisory | null {
-    const about = describe(degraded, missing);
+  /** Null while nothing is wrong. `hasGaps`: records wait for a vector. */
+  of(sessionKey: string | undefined, degraded: Degraded | null, hasGaps: boolean): Advisory | null {
+    const about = describe(degraded, hasGaps);
     if (about === null) {
       // The next outage is another one.
       this.#told.clear();
@@ -59,7 +59,7 @@ interface About {
   readonly runbook: string;
 }
 
-function describe(degraded: Degraded | null, missing: number): About | null {
+function describe(degraded: Degraded | null, hasGaps: boolean): About | null {
   switch (degraded?.what) {
     case "off":
       return {
@@ -85,7 +85,7 @@ function describe(degraded: Degraded | null, missing: number): About | null {
           "Answers are as usual within the newest rows. What is stored now is pushed later. People start the vector service again and run `cpersona-native doctor`.",
       };
   }
-  if (missing === 0) return null;
+  if (!hasGaps) return null;
   return {
     severity: "hint",
     // How many would tell of other agents' rows.

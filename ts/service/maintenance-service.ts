@@ -71,11 +71,13 @@ export class MaintenanceService {
   };
   /** what the store had seen when nothing was left to do */
   #settledAt: string | null = null;
-  /** records without a vector, as far as this process knows */
-  #missing = 0;
+  /** records have no vector, as far as this process knows */
+  #hasGaps = false;
   #flush: () => void = () => {};
   #whole: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
+  /** when the timer fires, ms on the clock of durations */
+  #due = 0;
   #waitingTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -83,15 +85,14 @@ export class MaintenanceService {
     this.#parts = parts;
   }
 
-  /** Records that wait for a vector, as it was last counted: a recall must not count them. */
-  get missing(): number {
-    return this.#missing;
+  /** Whether records wait for a vector, as far as this process knows: a recall must not look for them. */
+  get hasGaps(): boolean {
+    return this.#hasGaps || this.#parts.backfill.isFilling;
   }
 
   /** A record was stored without the vector that it should have. */
-  noteMissing(): void {
-    if (!this.#parts.health.embedsHere()) return;
-    this.#missing++;
+  noteGap(): void {
+    this.#hasGaps ||= this.#parts.health.embedsHere();
   }
 
   /** Called before rows are read for an export or a merge: what is still in memory belongs to them. */
@@ -217,20 +218,15 @@ export class MaintenanceService {
     return state.state === "present" ? state.context : null;
   }
 
-  /** Fills in missing vectors now; for the command line, which shows how far it is. */
-  async fillVectors(progress: Progress = () => {}): Promise<BackfillOutcome> {
-    const before = this.#missing;
-    const outcome = await this.#parts.backfill.run(Number.POSITIVE_INFINITY, (done, total) => {
-      this.#missing = total - done;
-      progress(done, total);
-    });
-    if (outcome.end === "done" || outcome.end === "off") this.#missing = 0;
+  /** Fills in missing vectors now. `progress` costs a count of the whole store: for somebody who watches. */
+  async fillVectors(progress: Progress | null = null): Promise<BackfillOutcome> {
+    const { backfill, health } = this.#parts;
+    const hadGaps = this.#hasGaps;
+    const outcome = await backfill.run(Number.POSITIVE_INFINITY, progress);
+    if (outcome.end === "done" || outcome.end === "off") this.#hasGaps = false;
     // While nobody knows which vectors are wanted, those that were noted go on to be missing.
-    else if (!this.#isClosed && this.#parts.health.embedderCode() !== null) {
-      const { memories, episodes } = this.#parts.backfill.pending();
-      this.#missing = memories + episodes;
-    }
-    if (this.#missing === 0 && before + outcome.embedded > 0) this.#whole();
+    else if (!this.#isClosed && health.embedderCode() !== null) this.#hasGaps = await backfill.hasGaps();
+    if (!this.#hasGaps && (hadGaps || outcome.embedded > 0)) this.#whole();
     return outcome;
   }
 
@@ -294,16 +290,20 @@ export class MaintenanceService {
   }
 
   #startSoon(delayMs: number): void {
-    clearTimeout(this.#timer);
     if (this.#isClosed || !this.#parts.config.maintenance.backfill) return;
+    const due = performance.now() + delayMs;
+    if (this.#timer !== undefined && this.#due <= due) return;
+    clearTimeout(this.#timer);
+    this.#due = due;
     this.#timer = setTimeout(() => {
+      this.#timer = undefined;
       this.#runAgain().catch(logFailure);
     }, delayMs);
     // A process that has nothing else to do ends; the next one goes on.
     this.#timer.unref();
   }
 
-  /** Only when something was written since nothing was left to do: counting what waits reads every row. */
+  /** Only when something was written since nothing was left to do: looking for gaps reads every row. */
   async #runAgain(): Promise<void> {
     if (this.#settledAt === this.#parts.writeMark()) {
       this.#startSoon(this.#parts.config.maintenance.retryDelayMs);

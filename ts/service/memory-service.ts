@@ -112,8 +112,8 @@ export class MemoryService {
       this.#parts.recallParts,
     );
     this.ambient.listed(outcome.hits.flatMap(({ row }) => (row.kind === "profile" ? [] : [row])));
-    const missing = this.maintenance.missing;
-    const advisory = this.#advisories.of(request.sessionKey, outcome.degraded, missing);
+    const { hasGaps } = this.maintenance;
+    const advisory = this.#advisories.of(request.sessionKey, outcome.degraded, hasGaps);
     const answer = { ...outcome, advisory };
     return answer.hits.length > 0 ? answer : { ...answer, ...this.#otherAgents(scope) };
   }
@@ -191,7 +191,7 @@ export class MemoryService {
     if (outcome.embedded) return outcome;
     const isPushed = pushing !== undefined && (await within(PUSH_WAIT_MS, pushing, false));
     if (isPushed) return { ...outcome, embedded: true };
-    this.maintenance.noteMissing();
+    this.maintenance.noteGap();
     return outcome;
   }
 
@@ -309,7 +309,7 @@ export class MemoryService {
     const { automatic, atEveryStart } = this.config.calibration;
     await this.maintenance.runOnce();
     // With vectors of some records only it would learn from those; it follows when the last one is made.
-    const isWhole = this.maintenance.missing === 0;
+    const isWhole = !this.maintenance.hasGaps;
     if ((automatic && isWhole) || atEveryStart) await this.calibration.calibrateDue({ all: atEveryStart });
   }
 

@@ -5,6 +5,7 @@ import type { RecordKind } from "../domain/record.js";
 import type { Database } from "./database.js";
 import { contentHash } from "./memories.js";
 import type { Settings } from "./settings.js";
+import { type RecordStep, stepThrough } from "./vector-gaps.js";
 
 /** A record as a service is to hold it. */
 export interface RemoteItem {
@@ -43,17 +44,17 @@ export class RemoteRows {
     this.#service = service;
   }
 
-  /** Ids of records that the service has not confirmed with their present text, newest first, below `before`. */
-  unsentIds(kind: RecordKind, before: number, limit: number): number[] {
+  /** Ids of records that the service has not confirmed as they are, among the next below `before` (null: the newest). */
+  unsentIds(kind: RecordKind, before: number | null, limit: number): RecordStep {
     const table = kind === "mem" ? "memories" : "episodes";
-    return this.#db
-      .sql(
-        `SELECT r.id AS id FROM ${table} r WHERE r.id < ?
-           AND NOT EXISTS (SELECT 1 FROM remote_rows h WHERE h.service = ? AND ${HELD[kind]})
-         ORDER BY r.id DESC LIMIT ?`,
-      )
-      .all(before, this.#service, limit)
-      .map((row) => Number(row["id"]));
+    const query = this.#db.sql(
+      `SELECT r.id AS id FROM ${table} r WHERE r.id >= ? AND r.id < ?
+         AND NOT EXISTS (SELECT 1 FROM remote_rows h WHERE h.service = ? AND ${HELD[kind]})
+       ORDER BY r.id DESC LIMIT ?`,
+    );
+    return stepThrough(this.#db, { kind, before, limit }, (low, high) =>
+      query.all(low, high, this.#service, limit).map((row) => Number(row["id"])),
+    );
   }
 
   /** Records of an agent (null = all) that the service has not confirmed. */

@@ -6,6 +6,33 @@ import type { Database } from "./database.js";
 const MEMORY_KEY = "m.id * 2";
 const EPISODE_KEY = "e.id * 2 + 1";
 
+/** Records looked at in one step: about 5 ms. */
+const STEP_RECORDS = 10_000;
+
+/** A step through the records of a kind, newest first. */
+export interface RecordStep {
+  readonly ids: number[];
+  /** the id below which to go on; null at the end */
+  readonly next: number | null;
+}
+
+/**
+ * The ids among the next records below `before` (null: from the newest on) that `find` gives, at most `limit`.
+ * `find` is asked for ids from `low` up to and not including `high`, newest first.
+ */
+export function stepThrough(
+  db: Database,
+  { kind, before, limit }: { kind: RecordKind; before: number | null; limit: number },
+  find: (low: number, high: number) => number[],
+): RecordStep {
+  const table = kind === "mem" ? "memories" : "episodes";
+  const high = before ?? Number(db.value(`SELECT coalesce(max(id), 0) FROM ${table}`)) + 1;
+  const low = Math.max(1, high - STEP_RECORDS);
+  const ids = find(low, high);
+  const isFull = ids.length === limit;
+  return { ids, next: isFull ? (ids[ids.length - 1] ?? null) : low > 1 ? low : null };
+}
+
 export class VectorGaps {
   readonly #db: Database;
 
@@ -13,18 +40,18 @@ export class VectorGaps {
     this.#db = db;
   }
 
-  /** Ids of records without a vector of this embedder, newest first, below `before`. */
-  idsWithoutVector(kind: RecordKind, embedder: number, before: number, limit: number): number[] {
+  /** Ids of records without a vector of this embedder among the next below `before` (null: the newest). */
+  idsWithoutVector(kind: RecordKind, embedder: number, before: number | null, limit: number): RecordStep {
     const table = kind === "mem" ? "memories" : "episodes";
     const key = kind === "mem" ? "r.id * 2" : "r.id * 2 + 1";
-    return this.#db
-      .sql(
-        `SELECT r.id AS id FROM ${table} r WHERE r.id < ?
-           AND NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.record_key = ${key} AND v.embedder = ?)
-         ORDER BY r.id DESC LIMIT ?`,
-      )
-      .all(before, embedder, limit)
-      .map((row) => Number(row["id"]));
+    const query = this.#db.sql(
+      `SELECT r.id AS id FROM ${table} r WHERE r.id >= ? AND r.id < ?
+         AND NOT EXISTS (SELECT 1 FROM embeddings v WHERE v.record_key = ${key} AND v.embedder = ?)
+       ORDER BY r.id DESC LIMIT ?`,
+    );
+    return stepThrough(this.#db, { kind, before, limit }, (low, high) =>
+      query.all(low, high, embedder, limit).map((row) => Number(row["id"])),
+    );
   }
 
   /** Keys of records of which a stretch waits for its vectors, ascending, behind `after`. */

@@ -43,6 +43,18 @@ describe("missing vectors", () => {
     expect((await service.recall({ agentId: "agent-a", query: "words" })).hits).toHaveLength(1);
   });
 
+  it("are found beside stretches of ids that nothing has", async () => {
+    const without = await openTestMemory();
+    for (const content of ["first", "second", "third"]) {
+      await without.service.store({ agentId: "agent-a", content });
+      sql(without.path, "UPDATE sqlite_sequence SET seq = seq + 20000 WHERE name = 'memories'");
+    }
+    await without.service.close();
+    const { service } = await openTestMemory({ path: without.path, settings: STATIC });
+    expect(await service.maintenance.fillVectors()).toMatchObject({ embedded: 3, end: "done" });
+    expect(service.maintenance.queueStatus().pending).toBe(0);
+  });
+
   it("are filled in by themselves when the service maintains itself", async () => {
     const without = await openTestMemory();
     await without.service.store({ agentId: "agent-a", content: "the staging host is gamma" });
@@ -67,12 +79,16 @@ function parts(more: Partial<BackfillParts> = {}) {
       if (texts.some((text) => text.includes("bad"))) throw new Error("refused");
       return texts.map(() => anEmbedding([1, 0, 0]));
     },
-    idsWithoutVector: (kind, _, before, limit) =>
-      kind === "ep"
-        ? []
-        : Array.from({ length: 10 }, (_, i) => 10 - i)
-            .filter((id) => id < before && !filled.includes(id * 2))
-            .slice(0, limit),
+    // A step looks at four records.
+    idsWithoutVector: (kind, _, before, limit) => {
+      if (kind === "ep") return { ids: [], next: null };
+      const high = before ?? 11;
+      const low = Math.max(1, high - 4);
+      const ids = Array.from({ length: high - low }, (_, i) => high - 1 - i)
+        .filter((id) => !filled.includes(id * 2))
+        .slice(0, limit);
+      return { ids, next: low > 1 ? low : null };
+    },
     waitingKeys: () => [],
     countWithoutVector: () => ({ memories: 10 - filled.length, episodes: 0, waiting: 0 }),
     texts: (keys) => new Map(keys.map((key) => [key, key === 8 ? "bad" : `text ${key}`])),
@@ -91,7 +107,7 @@ describe("filling in", () => {
     const { backfill, filled, batches } = parts();
     expect(await backfill.run()).toMatchObject({ embedded: 9, failed: 1, end: "done" });
     expect(filled.sort((a, b) => a - b)).toEqual([2, 4, 6, 10, 12, 14, 16, 18, 20]);
-    expect(Math.max(...batches)).toBe(10);
+    expect(Math.max(...batches)).toBe(4);
     await backfill.run();
     const before = batches.length;
     await backfill.run();
@@ -102,6 +118,30 @@ describe("filling in", () => {
     const { backfill, batches } = parts({ texts: (keys) => new Map(keys.map((key) => [key, "bad"])) });
     expect(await backfill.run()).toMatchObject({ embedded: 0, end: "stopped" });
     expect(batches.length).toBeLessThan(25);
+  });
+
+  it("of whole records waits for a run of stretches alone, and is not taken for it", async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const stretches = [2];
+    const { backfill, filled } = parts({
+      waitingKeys: () => stretches.splice(0),
+      embedTexts: async (texts) => {
+        await held;
+        return texts.map(() => anEmbedding([1, 0, 0]));
+      },
+    });
+    const waiting = backfill.runWaiting();
+    await new Promise(setImmediate);
+    const whole = backfill.run();
+    expect(backfill.isFilling).toBe(false);
+    release();
+    expect(await waiting).toMatchObject({ embedded: 1, end: "done" });
+    expect(await whole).toMatchObject({ embedded: 9, end: "done" });
+    expect(new Set(filled).size).toBe(10);
+    expect(await backfill.hasGaps()).toBe(false);
   });
 
   it("leaves it to another process that has the lease", async () => {

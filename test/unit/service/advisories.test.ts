@@ -6,44 +6,44 @@ const DOWN = { what: "words_only", reason: "no answer" } as const;
 describe("an advisory", () => {
   it("comes in full once a session, then in short, and in full again in the next outage", () => {
     const advisories = new Advisories(true, false);
-    const first = advisories.of("s", DOWN, 0);
+    const first = advisories.of("s", DOWN, false);
     expect(first).toMatchObject({ severity: "fault", scope: "session" });
     expect(first?.details?.evidence).toBe("no answer");
-    expect(advisories.of(" s ", DOWN, 0)?.details).toBeNull();
-    expect(advisories.of("t", DOWN, 0)?.details).not.toBeNull();
+    expect(advisories.of(" s ", DOWN, false)?.details).toBeNull();
+    expect(advisories.of("t", DOWN, false)?.details).not.toBeNull();
     // Back, but not all has its vector yet.
-    expect(advisories.of("s", null, 3)).toMatchObject({ severity: "hint", details: null });
-    expect(advisories.of("s", null, 0)).toBeNull();
-    expect(advisories.of("s", DOWN, 0)?.details).not.toBeNull();
+    expect(advisories.of("s", null, true)).toMatchObject({ severity: "hint", details: null });
+    expect(advisories.of("s", null, false)).toBeNull();
+    expect(advisories.of("s", DOWN, false)?.details).not.toBeNull();
   });
 
   it("without a session is the process's", () => {
     const advisories = new Advisories(true, false);
-    expect(advisories.of(undefined, DOWN, 0)).toMatchObject({ scope: "process" });
-    expect(advisories.of("", DOWN, 0)?.details).toBeNull();
+    expect(advisories.of(undefined, DOWN, false)).toMatchObject({ scope: "process" });
+    expect(advisories.of("", DOWN, false)?.details).toBeNull();
   });
 
   it("is told in full each time where callers without a session may be anybody", () => {
     const advisories = new Advisories(true, true);
-    for (const _ of [1, 2]) expect(advisories.of(undefined, DOWN, 0)?.details).not.toBeNull();
-    expect(advisories.of("s", DOWN, 0)?.details).not.toBeNull();
-    expect(advisories.of("s", DOWN, 0)?.details).toBeNull();
+    for (const _ of [1, 2]) expect(advisories.of(undefined, DOWN, false)?.details).not.toBeNull();
+    expect(advisories.of("s", DOWN, false)?.details).not.toBeNull();
+    expect(advisories.of("s", DOWN, false)?.details).toBeNull();
   });
 
   it("is a hint where embeddings are switched off", () => {
-    expect(new Advisories(true, false).of("s", { what: "off", reason: "off" }, 0)).toMatchObject({
+    expect(new Advisories(true, false).of("s", { what: "off", reason: "off" }, false)).toMatchObject({
       severity: "hint",
     });
   });
 
   it("can be switched off", () => {
-    expect(new Advisories(false, false).of("s", DOWN, 5)).toBeNull();
+    expect(new Advisories(false, false).of("s", DOWN, true)).toBeNull();
   });
 
   it("remembers 256 sessions", () => {
     const advisories = new Advisories(true, false);
-    for (let i = 0; i <= 256; i++) advisories.of(`s${i}`, DOWN, 0);
-    expect(advisories.of("s256", DOWN, 0)?.details).toBeNull();
-    expect(advisories.of("s0", DOWN, 0)?.details).not.toBeNull();
+    for (let i = 0; i <= 256; i++) advisories.of(`s${i}`, DOWN, false);
+    expect(advisories.of("s256", DOWN, false)?.details).toBeNull();
+    expect(advisories.of("s0", DOWN, false)?.details).not.toBeNull();
   });
 });
