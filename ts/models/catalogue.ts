@@ -1,5 +1,5 @@
-// Models that are known by name: where their files are on the public hub, and what the hub does not say about
-// them. Sizes are rounded; what a file must be is taken from the hub's own headers.
+// Models that are known by name: where their files are on the public hub, and what holds where those files are
+// silent. Sizes are rounded; what a file must be is taken from the hub's own headers.
 
 export interface CatalogueModel {
   readonly name: string;
@@ -8,16 +8,29 @@ export interface CatalogueModel {
   readonly bytes: number;
   readonly languages: string;
   readonly licence: string;
-  /** becomes the folder's `config.json` */
-  readonly config: Readonly<Record<string, unknown>>;
+  /** becomes the folder's `config.json`, together with what the model's own files say, which wins */
+  readonly config: Readonly<Record<string, unknown>> & { readonly dims: number; readonly max_tokens: number };
 }
 
-/** File on the hub -> file in the model's folder. */
-export const HUB_FILES: Readonly<Record<string, string>> = {
-  "onnx/model_quantized.onnx": "model.onnx",
-  "tokenizer.json": "tokenizer.json",
-  "tokenizer_config.json": "tokenizer_config.json",
-};
+/** Folder, inside a model's, of the files that describe it on the hub. */
+export const HUB_FOLDER = "hub";
+
+/** File on the hub -> file in the model's folder, and whether a model may lack it. */
+export const HUB_FILES: readonly {
+  readonly from: string;
+  readonly to: string;
+  readonly isOptional: boolean;
+}[] = [
+  ...[
+    "config.json",
+    "1_Pooling/config.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+  ].map((name) => ({ from: name, to: `${HUB_FOLDER}/${name}`, isOptional: true })),
+  { from: "tokenizer.json", to: "tokenizer.json", isOptional: false },
+  { from: "tokenizer_config.json", to: "tokenizer_config.json", isOptional: true },
+  { from: "onnx/model_quantized.onnx", to: "model.onnx", isOptional: false },
+];
 
 const MB = 1_000_000;
 
@@ -33,7 +46,6 @@ export const CATALOGUE: readonly CatalogueModel[] = [
       dims: 384,
       max_tokens: 512,
       pooling: "mean",
-      pad_id: 1,
       query_prefix: "query: ",
       passage_prefix: "passage: ",
     },
@@ -63,7 +75,6 @@ export const CATALOGUE: readonly CatalogueModel[] = [
       dims: 256,
       max_tokens: 1024,
       pooling: "mean",
-      pad_id: 3,
       query_prefix: "検索クエリ: ",
       passage_prefix: "検索文書: ",
       languages: ["ja"],
@@ -80,7 +91,6 @@ export const CATALOGUE: readonly CatalogueModel[] = [
       dims: 1024,
       max_tokens: 1024,
       pooling: "cls",
-      pad_id: 1,
     },
   },
 ];

@@ -4,10 +4,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readModelFolder } from "../embedding/onnx/model-folder.js";
+import { readModelFolder, statedByFiles } from "../embedding/onnx/model-folder.js";
 import { describeError, invalidArgument } from "../errors.js";
 import { isModelName } from "../settings/chosen-model.js";
-import { CATALOGUE, HUB_FILES } from "./catalogue.js";
+import { CATALOGUE, type CatalogueModel, HUB_FILES, HUB_FOLDER } from "./catalogue.js";
 import { type DownloadTimes, downloadFile, PATIENT } from "./download.js";
 import { readManifest } from "./manifest.js";
 import { downloadError } from "./request.js";
@@ -41,8 +41,8 @@ export interface PlannedFile {
 
 export interface Plan {
   readonly files: readonly PlannedFile[];
-  /** becomes `config.json`; null when it is one of the files */
-  readonly config: object | null;
+  /** becomes `config.json`, behind what the files say; null when it is one of the files */
+  readonly config: CatalogueModel["config"] | null;
 }
 
 /**
@@ -91,9 +91,8 @@ async function fetchInto(target: string, request: PullRequest, parts: PullParts)
       },
     );
   }
-  if (plan.config !== null)
-    writeFileSync(join(half, "config.json"), `${JSON.stringify(plan.config, null, 1)}\n`);
   try {
+    if (plan.config !== null) describe(half, plan.config);
     readModelFolder(half);
   } catch (error) {
     rmSync(half, { recursive: true, force: true });
@@ -101,6 +100,13 @@ async function fetchInto(target: string, request: PullRequest, parts: PullParts)
   }
   rmSync(join(half, SOURCE), { force: true });
   replace(target, half);
+}
+
+/** Writes `config.json`: what the model's own files say, and the catalogue where they are silent. */
+function describe(half: string, known: CatalogueModel["config"]): void {
+  const { mostTokens, ...stated } = statedByFiles(join(half, HUB_FOLDER));
+  const config = { ...known, ...stated, max_tokens: Math.min(known.max_tokens, mostTokens) };
+  writeFileSync(join(half, "config.json"), `${JSON.stringify(config, null, 1)}\n`);
 }
 
 const SOURCE = ".source";
@@ -136,8 +142,8 @@ async function planOf(
   const model = CATALOGUE.find((known) => known.name === name);
   if (model === undefined) throw invalidArgument("name", "must be in the catalogue");
   const base = `${mirror}/${model.repository}/resolve/main`;
-  const files = Object.entries(HUB_FILES).map(([there, path]) => {
-    return { path, url: `${base}/${there}`, bytes: null, sha256: null };
+  const files = HUB_FILES.map(({ from, to, isOptional }) => {
+    return { path: to, url: `${base}/${from}`, bytes: null, sha256: null, isOptional };
   });
   return { files, config: model.config };
 }

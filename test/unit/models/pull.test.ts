@@ -68,7 +68,8 @@ function manifestOf(change: Record<string, object> = {}) {
 
 function pulled(name = "own"): Record<string, Buffer> {
   const target = join(folder, name);
-  return Object.fromEntries(readdirSync(target).map((file) => [file, readFileSync(join(target, file))]));
+  const files = readdirSync(target).filter((name) => statSync(join(target, name)).isFile());
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(target, file))]));
 }
 
 /** Breaks the model off when so many bytes of it are on the disk. */
@@ -369,6 +370,30 @@ describe("pulling from the catalogue", () => {
     const files = pulled(NAME);
     expect(files["model.onnx"]).toEqual(MODEL);
     expect(JSON.parse(String(files["config.json"]))).toMatchObject({ dims: 384, max_tokens: 256 });
+  });
+
+  it("believes the model's own files more than the catalogue", async () => {
+    await hub();
+    const told = {
+      "config.json": { hidden_size: 3, pad_token_id: 0, max_position_embeddings: 130, model_type: "roberta" },
+      "1_Pooling/config.json": { pooling_mode_cls_token: true },
+      "config_sentence_transformers.json": { prompts: { query: "ask: " } },
+    };
+    for (const [name, content] of Object.entries(told))
+      server.files.set(`${BASE}/${name}`, Buffer.from(JSON.stringify(content)));
+    await pullModel(known, parts());
+    expect(readModelFolder(join(folder, NAME))).toMatchObject({
+      id: "sentence-transformers/all-MiniLM-L6-v2 int8",
+      dimension: 3,
+      maxTokens: 129,
+      padId: 0,
+      pooling: "cls",
+      prefixes: { query: "ask: ", document: "" },
+    });
+    server.files.set(`${BASE}/1_Pooling/config.json`, Buffer.from('{"pooling_mode_lasttoken":true}'));
+    await expect(pullModel({ ...known, again: true }, parts())).rejects.toMatchObject(
+      failed(/1_Pooling.*lasttoken.*mean or cls/),
+    );
   });
 
   it("refuses files that are not what the hub says", async () => {

@@ -22,7 +22,8 @@ export interface OnnxModel {
   readonly pooling: Pooling;
   /** the output to take; null takes `sentence_embedding` where there is one, else the first */
   readonly output: string | null;
-  readonly padId: number;
+  /** null: the tokenizer tells */
+  readonly padId: number | null;
   readonly prefixes: { readonly query: string; readonly document: string };
   /** median cosine of unrelated texts; null when the folder does not say */
   readonly unrelatedCosine: number | null;
@@ -33,6 +34,7 @@ export interface OnnxModel {
 const MODEL_FILES = ["model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx"];
 const MAX_DIMENSION = 16_384;
 const MAX_TOKENS = 32_768;
+const MAX_INT = 2 ** 31 - 1;
 const MAX_JSON_BYTES = 1_048_576;
 /** Positions of these models start behind the padding id. */
 const SHIFTED_POSITIONS = new Set(["roberta", "xlm-roberta", "camembert"]);
@@ -59,7 +61,7 @@ function readOurs(read: FieldReader, folder: string): Description {
     maxTokens: read.mustWhole("max_tokens", 4, MAX_TOKENS),
     pooling: read.choice("pooling", POOLINGS) ?? "mean",
     output: read.text("output") ?? null,
-    padId: read.whole("pad_id", 0, 2 ** 31 - 1) ?? 0,
+    padId: read.whole("pad_id", 0, MAX_INT) ?? null,
     prefixes: { query: read.text("query_prefix") ?? "", document: read.text("passage_prefix") ?? "" },
     unrelatedCosine: read.number("unrelated_cosine", -1, 0.999) ?? null,
     languages: read.texts("languages") ?? null,
@@ -67,31 +69,64 @@ function readOurs(read: FieldReader, folder: string): Description {
 }
 
 function readPlain(read: FieldReader, folder: string): Description {
-  const reader = (name: string) => new FieldReader(name, readJson(folder, name) ?? {});
-  const prompts = reader("config_sentence_transformers.json").object("prompts");
-  const padId = read.whole("pad_token_id", 0, 2 ** 31 - 1) ?? 0;
-  const positions = read.whole("max_position_embeddings", 4, 2 ** 31 - 1) ?? 512;
-  const isShifted = SHIFTED_POSITIONS.has(read.text("model_type") ?? "");
-  const longest = reader("sentence_bert_config.json").whole("max_seq_length", 4, 2 ** 31 - 1) ?? 512;
+  const stated = statedByFiles(folder);
+  const longest = readerOf(folder, "sentence_bert_config.json").whole("max_seq_length", 4, MAX_INT) ?? 512;
   return {
     id: read.text("_name_or_path") || basename(folder),
     dimension: read.mustWhole("hidden_size", 1, MAX_DIMENSION),
-    maxTokens: Math.min(longest, positions - (isShifted ? padId + 1 : 0), MAX_TOKENS),
-    pooling: poolingOf(reader("1_Pooling/config.json")),
+    maxTokens: Math.min(longest, stated.mostTokens),
+    pooling: stated.pooling ?? "mean",
     output: null,
-    padId,
-    prefixes: {
-      query: prompts.text("query") ?? "",
-      document: prompts.text("document") ?? prompts.text("passage") ?? "",
-    },
+    padId: stated.pad_id ?? null,
+    prefixes: { query: stated.query_prefix ?? "", document: stated.passage_prefix ?? "" },
     unrelatedCosine: null,
     languages: null,
   };
 }
 
-function poolingOf(read: FieldReader): Pooling {
+/** What the files of a sentence-transformers folder say, under the names of our `config.json`. */
+interface Stated {
+  readonly dims?: number;
+  readonly pad_id?: number;
+  readonly pooling?: Pooling;
+  readonly query_prefix?: string;
+  readonly passage_prefix?: string;
+  /** what the model can take, and its authors let it take */
+  readonly mostTokens: number;
+}
+
+/** Fields of which the files say nothing are absent. Throws `misconfigured`. */
+export function statedByFiles(folder: string): Stated {
+  const config = readerOf(folder, "config.json");
+  const prompts = readerOf(folder, "config_sentence_transformers.json").object("prompts");
+  const padId = config.whole("pad_token_id", 0, MAX_INT);
+  const isShifted = SHIFTED_POSITIONS.has(config.text("model_type") ?? "");
+  const positions = config.whole("max_position_embeddings", 4, MAX_INT) ?? MAX_TOKENS;
+  const longest =
+    readerOf(folder, "sentence_bert_config.json").whole("max_seq_length", 4, MAX_INT) ?? MAX_TOKENS;
+  const stated = {
+    dims: config.whole("hidden_size", 1, MAX_DIMENSION),
+    pad_id: padId,
+    pooling: poolingOf(readerOf(folder, "1_Pooling/config.json")),
+    query_prefix: prompts.text("query"),
+    passage_prefix: prompts.text("document") ?? prompts.text("passage"),
+  };
+  const said = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined));
+  return {
+    ...said,
+    mostTokens: Math.min(longest, positions - (isShifted ? (padId ?? 0) + 1 : 0), MAX_TOKENS),
+  };
+}
+
+function readerOf(folder: string, name: string): FieldReader {
+  return new FieldReader(name, readJson(folder, name) ?? {});
+}
+
+/** Undefined where the file is missing or names none. */
+function poolingOf(read: FieldReader): Pooling | undefined {
   const modes = read.names().filter((name) => name.startsWith("pooling_mode_") && read.flag(name));
-  if (modes.length === 0 || (modes.length === 1 && modes[0] === "pooling_mode_mean_tokens")) return "mean";
+  if (modes.length === 0) return undefined;
+  if (modes.length === 1 && modes[0] === "pooling_mode_mean_tokens") return "mean";
   if (modes.length === 1 && modes[0] === "pooling_mode_cls_token") return "cls";
   throw wrong(`1_Pooling/config.json asks for ${modes.join(" and ")}; mean or cls alone is possible`);
 }

@@ -38,13 +38,17 @@ process.on("disconnect", () => {
 process.on("SIGINT", () => {});
 
 async function open(model: OnnxModel, threads: number): Promise<Opened> {
-  const { tokenizerFile, tokenizerConfigFile, maxTokens, dimension } = model;
-  const session = await openSession(model, threads);
+  const tokens = openTokens(model);
+  const padId = model.padId ?? tokens.padId ?? 0;
+  return { session: await openSession({ ...model, padId }, threads), tokens, dimension: model.dimension };
+}
+
+function openTokens({ tokenizerFile, tokenizerConfigFile, maxTokens }: OnnxModel): Tokens {
   try {
     const config = tokenizerConfigFile === null ? {} : readObject(tokenizerConfigFile);
-    return { session, tokens: new Tokens(readObject(tokenizerFile), config, maxTokens), dimension };
+    return new Tokens(readObject(tokenizerFile), config, maxTokens);
   } catch {
-    throw new EmbeddingError("misconfigured", `the model's tokenizer.json cannot be used`);
+    throw new EmbeddingError("misconfigured", "the model's tokenizer.json cannot be used");
   }
 }
 

@@ -7,12 +7,14 @@ import type { OnnxModel } from "./model-folder.js";
 
 type Runtime = typeof import("onnxruntime-node");
 
+type SessionModel = OnnxModel & { readonly padId: number };
+
 /** A batch's rows times its longest row. More is no faster on a processor, and a question waits for a batch. */
 const TOKENS_PER_BATCH = 512;
 const LOG_ERRORS_ONLY = 3;
 
 /** Throws `misconfigured` where the runtime is not installed, does not load, or refuses the model. */
-export async function openSession(model: OnnxModel, threads: number): Promise<OnnxSession> {
+export async function openSession(model: SessionModel, threads: number): Promise<OnnxSession> {
   const runtime = await loadRuntime();
   let session: InferenceSession;
   try {
@@ -44,10 +46,10 @@ async function loadRuntime(): Promise<Runtime> {
 export class OnnxSession {
   readonly #runtime: Runtime;
   readonly #session: InferenceSession;
-  readonly #model: OnnxModel;
+  readonly #model: SessionModel;
   readonly #output: string;
 
-  constructor(runtime: Runtime, session: InferenceSession, model: OnnxModel) {
+  constructor(runtime: Runtime, session: InferenceSession, model: SessionModel) {
     this.#runtime = runtime;
     this.#session = session;
     this.#model = model;

@@ -6,6 +6,8 @@ import { Tokenizer } from "@huggingface/tokenizers";
 const CHARS_PER_TOKEN = 16;
 
 export class Tokens {
+  /** what fills up shorter texts; null when the tokenizer does not say */
+  readonly padId: number | null;
   readonly #tokenizer: Tokenizer;
   readonly #maxTokens: number;
   readonly #unknownId: number | undefined;
@@ -13,11 +15,12 @@ export class Tokens {
   readonly #head: readonly number[];
   readonly #tail: readonly number[];
 
-  /** @param description what `tokenizer.json` says */
+  /** @param description what `tokenizer.json` says, `config` what `tokenizer_config.json` does */
   constructor(description: object, config: object, maxTokens: number) {
     this.#tokenizer = new Tokenizer(description, config);
     this.#maxTokens = maxTokens;
     this.#unknownId = unknownIdOf(description, this.#tokenizer);
+    this.padId = padIdOf(description, config, this.#tokenizer);
     const whole: number[] = this.#tokenizer.encode("a").ids;
     const bare = this.#bare("a");
     const at = whole.findIndex((_, i) => bare.every((id, j) => whole[i + j] === id));
@@ -48,4 +51,17 @@ function unknownIdOf(description: object, tokenizer: Tokenizer): number | undefi
   const { model } = description as { model?: { unk_id?: unknown; unk_token?: unknown } };
   if (typeof model?.unk_id === "number") return model.unk_id;
   return typeof model?.unk_token === "string" ? tokenizer.token_to_id(model.unk_token) : undefined;
+}
+
+const USUAL_PADS = ["<pad>", "[PAD]"];
+
+function padIdOf(description: object, config: object, tokenizer: Tokenizer): number | null {
+  const { padding } = description as { padding?: { pad_id?: unknown } | null };
+  if (typeof padding?.pad_id === "number") return padding.pad_id;
+  const { pad_token: named } = config as { pad_token?: unknown };
+  const content = typeof named === "object" ? (named as { content?: unknown } | null)?.content : named;
+  const ids = [content, ...USUAL_PADS].map((token) =>
+    typeof token === "string" ? tokenizer.token_to_id(token) : undefined,
+  );
+  return ids.find((id) => id !== undefined) ?? null;
 }
