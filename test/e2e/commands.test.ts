@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openMemory } from "../../ts/open-memory.js";
 import { MAIN, serverEnvironment } from "../support/client.js";
+import { startEmbedStub } from "../support/embed-stub.js";
+import { startRaw } from "../support/process.js";
 import { tempFolder } from "../support/temp.js";
 
 const STATIC = { CPERSONA_EMBEDDING_MODE: "static" };
@@ -58,6 +60,25 @@ describe("doctor", () => {
       expect(stdout).toMatch(advice);
       expect(status).toBe(1);
     }
+  });
+
+  it("says that the vector service does not work where the embedder does", async () => {
+    const stub = await startEmbedStub();
+    onTestFinished(() => stub.close());
+    stub.statusOf.search = 500;
+    const env = serverEnvironment(join(tempFolder(), "memory.db"), {
+      CPERSONA_EMBEDDING_MODE: "http",
+      CPERSONA_EMBEDDING_URL: stub.url,
+      CPERSONA_VECTOR_SEARCH_MODE: "remote",
+    });
+    const sick = startRaw({ env, args: ["doctor"] });
+    await sick.exit;
+    expect(sick.stdout()).toMatch(/^ok {2}embedder +http, ready$/m);
+    expect(sick.stdout()).toMatch(/^!! {2}vectors +vector service: \/search: .*500/m);
+    stub.statusOf.search = 200;
+    const well = startRaw({ env, args: ["doctor"] });
+    await well.exit;
+    expect(well.stdout()).toMatch(/^ok {2}vectors/m);
   });
 
   it("says which folder cannot be written", () => {

@@ -34,18 +34,24 @@ export function parseEndpoint(url: string): Endpoint | null {
   const parsed = new URL(url);
   if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return null;
   const type = { "content-type": "application/json" };
-  const { username, password } = parsed;
-  const pair = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64");
-  const headers = username + password === "" ? type : { ...type, authorization: `Basic ${pair}` };
-  parsed.username = "";
-  parsed.password = "";
+  const authorization = takePassword(parsed);
   parsed.hash = "";
-  return { address: parsed.href, headers };
+  return { address: parsed.href, headers: authorization === null ? type : { ...type, authorization } };
+}
+
+/** Takes user and password off a URL. Gives the header that says the same, null where there are none. */
+export function takePassword(url: URL): string | null {
+  const { username, password } = url;
+  url.username = "";
+  url.password = "";
+  const pair = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64");
+  return username + password === "" ? null : `Basic ${pair}`;
 }
 
 /**
- * The parsed JSON answer; without a body it is a GET. Throws `EmbeddingError`: `unreachable` for network errors, a timeout or a server that
- * is down or busy, `misconfigured` for other statuses, oversized answers and answers that are not JSON.
+ * The parsed JSON answer; without a body it is a GET. Throws `EmbeddingError`: `unreachable` for network errors, a
+ * timeout or a server that is down or busy, `misconfigured` for other statuses, oversized answers and answers that
+ * are not JSON.
  */
 export async function postJson(
   endpoint: Endpoint,

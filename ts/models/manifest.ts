@@ -3,7 +3,7 @@
 import { invalidArgument } from "../errors.js";
 import type { DownloadTimes } from "./download.js";
 import type { Plan, PlannedFile } from "./pull.js";
-import { downloadError, getFile } from "./request.js";
+import { connectionError, downloadError, getFile } from "./request.js";
 
 const MAX_MANIFEST_BYTES = 65_536;
 const MAX_FILES = 32;
@@ -72,10 +72,14 @@ function parse(text: string): File[] {
 async function limitedText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_MANIFEST_BYTES) throw broken("is larger than 64 KiB");
-    chunks.push(chunk);
+  try {
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_MANIFEST_BYTES) throw broken("is larger than 64 KiB");
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw connectionError(error);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,6 +1,7 @@
 // One GET of a file: redirects followed by hand, so that a password stays with its host and the hub's own
 // headers about the file are seen. Errors are one line without the address.
 
+import { takePassword } from "../embedding/post-json.js";
 import { MemoryError } from "../errors.js";
 
 const MOST_REDIRECTS = 5;
@@ -35,7 +36,8 @@ export async function getFile(
   address: string,
   { start = 0, signal }: { readonly start?: number; readonly signal: AbortSignal },
 ): Promise<FileAnswer> {
-  let { url, authorization } = withoutPassword(address);
+  let url = new URL(address);
+  let authorization = takePassword(url);
   let linked: { size: string | null; etag: string | null } = { size: null, etag: null };
   for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
     const response = await fetchOnce(url, { start, authorization, signal });
@@ -51,7 +53,7 @@ export async function getFile(
     const next = new URL(location, url);
     if (next.protocol !== "https:" && next.protocol !== url.protocol)
       throw downloadError("the server sends to an address without encryption, which is not followed");
-    if (next.host !== url.host) authorization = undefined;
+    if (next.host !== url.host) authorization = null;
     url = next;
   }
   throw downloadError(`the server sends elsewhere more than ${MOST_REDIRECTS} times`);
@@ -59,7 +61,7 @@ export async function getFile(
 
 async function fetchOnce(
   url: URL,
-  options: { start: number; authorization: string | undefined; signal: AbortSignal },
+  options: { start: number; authorization: string | null; signal: AbortSignal },
 ): Promise<Response> {
   const { start, authorization, signal } = options;
   try {
@@ -70,7 +72,7 @@ async function fetchOnce(
         // A packed file has another length than the one that is asked for.
         "accept-encoding": "identity",
         ...(start === 0 ? {} : { range: `bytes=${start}-` }),
-        ...(authorization === undefined ? {} : { authorization }),
+        ...(authorization === null ? {} : { authorization }),
       },
     });
   } catch (error) {
@@ -84,16 +86,6 @@ export function connectionError(error: unknown): MemoryError {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const known = typeof code === "string" && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : "";
   return new PassingError(`the connection failed${known}`);
-}
-
-function withoutPassword(address: string): { url: URL; authorization: string | undefined } {
-  const url = new URL(address);
-  const { username, password } = url;
-  if (username + password === "") return { url, authorization: undefined };
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  url.username = "";
-  url.password = "";
-  return { url, authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
 }
 
 function wholeSize({ status, headers }: Response, linked: string | null): number | null {

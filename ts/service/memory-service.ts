@@ -291,6 +291,11 @@ export class MemoryService {
     this.#parts.vectorSearch()?.scheduleSync();
   }
 
+  /** Lets the embedder make a vector of nothing in particular, with the time that texts have; see `status`. */
+  async tryEmbedder(): Promise<void> {
+    await this.#parts.embedder.embedDocuments(["memory"]).catch(() => {});
+  }
+
   /** What runs underneath, for people who ask. */
   status(): {
     embedder: ReturnType<Embedder["state"]>;

@@ -308,6 +308,20 @@ describe("pulling from an address", () => {
     );
   });
 
+  it("says in one line that the manifest broke off", async () => {
+    await serve();
+    server.intercept = ({ url }, response) =>
+      url === "/m/manifest.json" && breakOff(Buffer.from('{"files": []}'), 4, response, () => true);
+    await expect(pullModel(own(), parts())).rejects.toMatchObject(failed(/^the connection failed/));
+  });
+
+  it("takes a password with a stray percent sign as it is", async () => {
+    await serve();
+    await pullModel(own({ from: `${server.url}/m`.replace("http://", "http://user:100%@") }), parts());
+    const sent = asked("/m/model.onnx")[0]?.authorization?.replace("Basic ", "") ?? "";
+    expect(Buffer.from(sent, "base64").toString()).toBe("user:100%");
+  });
+
   it("drops what another plan left half done", async () => {
     await serve();
     mkdirSync(join(folder, ".own.part", "model.onnx.part"), { recursive: true });

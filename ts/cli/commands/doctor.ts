@@ -68,15 +68,11 @@ function nativeFinding({ native }: Config): Finding {
 }
 
 async function storeFindings(service: MemoryService, { fix = false }: DoctorOptions): Promise<Finding[]> {
-  // A vector of anything tells whether the embedder works; the text is not kept. One failure may be an accident.
-  for (const query of ["doctor", "the doctor asks again"]) {
-    await service.recall({ query, limit: 1 }).catch(() => undefined);
-    if (service.status().embedder.status !== "unknown") break;
-  }
+  const meaning = await meaningFindings(service);
   const health = await service.maintenance.checkHealth({ agentId: "", fix, checks: [] });
   const { stats } = health;
-  const state = service.status().embedder;
-  const { mode } = service.config.embedding;
+  // Said with the embedder already.
+  const issues = health.issues.filter(({ check }) => check !== "embedding_backend");
   const megabytes = (stats.bytes / 1e6).toFixed(1);
   return [
     {
@@ -85,18 +81,43 @@ async function storeFindings(service: MemoryService, { fix = false }: DoctorOpti
       detail: `${service.config.database.path}: ${stats.counts.memories} memories, ${stats.counts.episodes} episodes, ${megabytes} MB`,
     },
     { level: "ok", what: "sqlite", detail: `${stats.sqlite} through ${stats.driver}` },
-    state.status === "failing"
-      ? { level: "problem", what: "embedder", detail: `${mode}: ${state.detail}` }
-      : { level: "ok", what: "embedder", detail: `${mode}, ${stats.embedder}` },
-    ...health.issues.map(
-      (issue): Finding => ({
-        level: issue.severity === "info" ? "note" : "problem",
-        what: issue.check,
-        detail: `${issue.count} found${issue.hint === undefined ? "" : `: ${issue.hint}`}${fix ? "" : "; `doctor --fix` repairs what can be repaired"}`,
-      }),
-    ),
+    ...meaning,
+    ...issues.map(({ check, severity, count, repairable = 0, hint }): Finding => {
+      const advice = fix || repairable === 0 ? "" : "; `doctor --fix` repairs it";
+      const level = severity === "info" ? "note" : "problem";
+      return {
+        level,
+        what: check,
+        detail: `${count} found${hint === undefined ? "" : `: ${hint}`}${advice}`,
+      };
+    }),
     { level: health.status === "healthy" ? "ok" : "note", what: "health", detail: health.status },
   ];
+}
+
+/** Whether embedder and vector service work: questions of the doctor's own, which are not kept. */
+async function meaningFindings(service: MemoryService): Promise<Finding[]> {
+  const { embedding, remote } = service.config;
+  const ask = (query: string) => service.recall({ query, limit: 1 }).catch(() => null);
+  let answer = await ask("doctor");
+  // One failure may be an accident, and a model on this machine takes longer than a question the first time.
+  if (service.status().embedder.status === "unknown") {
+    if (embedding.mode === "onnx") await service.tryEmbedder();
+    answer = await ask("the doctor asks again");
+  }
+  const { mode } = embedding;
+  const state = service.status().embedder;
+  const embedder: Finding =
+    state.status === "failing"
+      ? { level: "problem", what: "embedder", detail: `${mode}: ${state.detail}` }
+      : { level: "ok", what: "embedder", detail: `${mode}, ${state.status}` };
+  if (remote.mode === "local") return [embedder];
+  const failure = answer?.degraded?.reason;
+  const vectors: Finding =
+    failure === undefined
+      ? { level: "ok", what: "vectors", detail: "searched by the vector service" }
+      : { level: "problem", what: "vectors", detail: `vector service: ${failure}` };
+  return [embedder, vectors];
 }
 
 const MARKS = { ok: ["green", "ok"], note: ["yellow", "--"], problem: ["red", "!!"] } as const;

@@ -43,7 +43,9 @@ const SHIFTED_POSITIONS = new Set(["roberta", "xlm-roberta", "camembert"]);
 export function readModelFolder(folder: string): OnnxModel {
   if (!isFolder(folder)) {
     const name = basename(folder);
-    throw wrong(`there is no folder of the model ${name}: run \`cpersona-native model pull ${name}\``);
+    throw wrong(
+      `there is no folder of the model ${name}: run \`cpersona-native model pull ${name}\`, or look at CPERSONA_EMBEDDING_MODEL_PATH where that is set`,
+    );
   }
   const config = readJson(folder, "config.json");
   if (config === null) throw wrong("the model's folder has no config.json");
