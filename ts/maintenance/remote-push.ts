@@ -99,7 +99,7 @@ export class RemotePush {
   /** Removes deleted records now, as far as the service answers. */
   async withdraw(keys: readonly number[]): Promise<boolean> {
     for (const key of keys) this.#unconfirmed.delete(key);
-    return this.#tried(() => this.#removeEntries(this.#parts.rows.stale(keys, keys.length)));
+    return this.#tried(() => this.#removeEntries(this.#parts.rows.stale(keys)));
   }
 
   async #tried(work: () => Promise<void>): Promise<boolean> {
@@ -115,7 +115,7 @@ export class RemotePush {
   /** The service knows nothing of an agent of whom it confirmed records: it has lost them. */
   noticeLoss(agentId: string): void {
     const { rows } = this.#parts;
-    if (this.#lost.has(agentId) || rows.countHeld(agentId) === 0) return;
+    if (this.#lost.has(agentId) || !rows.holdsAny(agentId)) return;
     // Once: a service that answers nothing at all must not be given everything again and again.
     this.#lost.add(agentId);
     log("warn", "the vector service has lost an agent's records; they are pushed anew");
@@ -142,12 +142,14 @@ export class RemotePush {
     const { rows } = this.#parts;
     if (this.#isClosed) return "stopped";
     this.#followModel();
-    for (;;) {
-      if (!this.#mayWork()) return this.#isClosed ? "stopped" : "busy";
-      const stale = rows.stale(null, CHUNK);
-      if (stale.length === 0) break;
-      await this.#removeEntries(stale);
+    if (!this.#mayWork()) return "busy";
+    for (let from: number | null = 0; from !== null; ) {
+      if (this.#isClosed) return "stopped";
+      const { entries, next }: ReturnType<RemoteRows["staleFrom"]> = rows.staleFrom(from, CHUNK);
+      if (entries.length > 0 && !this.#mayWork()) return "busy";
+      await this.#removeEntries(entries);
       await breathe();
+      from = next;
     }
     for (const kind of ["mem", "ep"] as const) {
       const end = await this.#pushKind(kind);

@@ -3,9 +3,10 @@
 
 import type { RecordKind } from "../domain/record.js";
 import type { Database } from "./database.js";
+import type { SqlRow } from "./driver.js";
 import { contentHash } from "./memories.js";
 import type { Settings } from "./settings.js";
-import { type RecordStep, stepThrough } from "./vector-gaps.js";
+import { type RecordStep, STEP_RECORDS, stepThrough } from "./vector-gaps.js";
 
 /** A record as a service is to hold it. */
 export interface RemoteItem {
@@ -28,7 +29,7 @@ const HELD = {
   ep: "h.record_key = r.id * 2 + 1 AND h.agent_id = r.agent_id AND h.content_hash <> x''",
 } as const;
 
-const STALE = `h.service = ?
+const STALE = `SELECT h.record_key AS key, h.agent_id AS agent_id FROM remote_rows h WHERE h.service = ?
   AND NOT EXISTS (SELECT 1 FROM memories m WHERE h.record_key % 2 = 0 AND m.id = h.record_key / 2 AND m.agent_id = h.agent_id)
   AND NOT EXISTS (SELECT 1 FROM episodes e WHERE h.record_key % 2 = 1 AND e.id = h.record_key / 2 AND e.agent_id = h.agent_id)`;
 
@@ -111,16 +112,24 @@ export class RemoteRows {
     });
   }
 
-  /** What the service may hold although the store has it no longer under that agent; of these keys, or of all. */
-  stale(keys: readonly number[] | null, limit: number): RemoteEntry[] {
-    const of = keys === null ? "" : "AND h.record_key IN (SELECT value FROM json_each(?))";
+  /** What of these keys the service may hold although the store has it no longer under that agent. */
+  stale(keys: readonly number[]): RemoteEntry[] {
     return this.#db
-      .sql(
-        `SELECT h.record_key AS key, h.agent_id AS agent_id FROM remote_rows h WHERE ${STALE} ${of}
-         ORDER BY h.record_key LIMIT ?`,
-      )
-      .all(this.#service, ...(keys === null ? [] : [JSON.stringify(keys)]), limit)
-      .map((row) => ({ key: Number(row["key"]), agentId: String(row["agent_id"]) }));
+      .sql(`${STALE} AND h.record_key IN (SELECT value FROM json_each(?)) ORDER BY h.record_key`)
+      .all(this.#service, JSON.stringify(keys))
+      .map(toEntry);
+  }
+
+  /** The same, at most `limit`, of the next keys from `from` on. `next`: where to go on, null at the end. */
+  staleFrom(from: number, limit: number): { entries: RemoteEntry[]; next: number | null } {
+    const high = from + 2 * STEP_RECORDS;
+    const entries = this.#db
+      .sql(`${STALE} AND h.record_key >= ? AND h.record_key < ? ORDER BY h.record_key LIMIT ?`)
+      .all(this.#service, from, high, limit)
+      .map(toEntry);
+    if (entries.length === limit) return { entries, next: entries[limit - 1]?.key ?? null };
+    const last = this.#db.value("SELECT max(record_key) FROM remote_rows WHERE service = ?", this.#service);
+    return { entries, next: Number(last ?? 0) < high ? null : high };
   }
 
   /** Whether the service may hold something of an agent of whom the store holds nothing. */
@@ -168,14 +177,17 @@ export class RemoteRows {
     this.#db.sql("DELETE FROM remote_rows WHERE service = ? AND agent_id = ?").run(this.#service, agentId);
   }
 
-  /** Records of an agent that the service confirmed. */
-  countHeld(agentId: string): number {
-    return Number(
-      this.#db.value(
-        "SELECT count(*) FROM remote_rows WHERE service = ? AND agent_id = ? AND content_hash <> x''",
-        this.#service,
-        agentId,
-      ),
+  /** Whether the service confirmed a record of an agent. */
+  holdsAny(agentId: string): boolean {
+    const held = this.#db.value(
+      "SELECT 1 FROM remote_rows WHERE service = ? AND agent_id = ? AND content_hash <> x'' LIMIT 1",
+      this.#service,
+      agentId,
     );
+    return held !== undefined;
   }
+}
+
+function toEntry(row: SqlRow): RemoteEntry {
+  return { key: Number(row["key"]), agentId: String(row["agent_id"]) };
 }

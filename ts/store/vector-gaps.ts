@@ -7,7 +7,7 @@ const MEMORY_KEY = "m.id * 2";
 const EPISODE_KEY = "e.id * 2 + 1";
 
 /** Records looked at in one step: about 5 ms. */
-const STEP_RECORDS = 10_000;
+export const STEP_RECORDS = 10_000;
 
 /** A step through the records of a kind, newest first. */
 export interface RecordStep {
