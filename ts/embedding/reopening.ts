@@ -98,7 +98,10 @@ export class ReopeningEmbedder implements Embedder {
   async #checkName(nameAgeMs: number, timeoutMs: number): Promise<void> {
     const { capabilities, now } = this.#options;
     if (capabilities === null || now() - this.#namedAt < nameAgeMs) return;
-    const name = await capabilities.modelName({ timeoutMs, signal: this.#closing.signal });
+    const name = await capabilities
+      .modelName({ timeoutMs, signal: this.#closing.signal })
+      // The server has just embedded: a route that fails beside it says nothing, and takes nothing away.
+      .catch(() => this.#name ?? null);
     if (this.#name !== undefined && name !== this.#name) throw changed();
     this.#name = name;
     this.#namedAt = now();
