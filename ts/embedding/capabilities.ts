@@ -5,13 +5,8 @@ import { createHash } from "node:crypto";
 import { EmbeddingError } from "./failure.js";
 import { parseEndpoint, postJson } from "./post-json.js";
 
-/** Many a small server answers so to whatever it does not know. */
-const NO_SUCH_ROUTE = new Set<number | null>([500, 501]);
-
 export class Capabilities {
   readonly #url: string;
-  /** a server that has named its model once is ill when it fails, and not without names */
-  #hasNamed = false;
 
   /** @param url http or https, its path ends in `/embed` */
   constructor(url: string) {
@@ -31,13 +26,10 @@ export class Capabilities {
     const endpoint = parseEndpoint(url.href);
     if (endpoint === null) return null;
     try {
-      const name = readFingerprint(await postJson(endpoint, undefined, options));
-      this.#hasNamed ||= name !== null;
-      return name;
+      return readFingerprint(await postJson(endpoint, undefined, options));
     } catch (error) {
-      if (!(error instanceof EmbeddingError) || error.reason !== "unreachable") return null;
-      if (!this.#hasNamed && NO_SUCH_ROUTE.has(error.status)) return null;
-      throw new EmbeddingError(error.reason, `/capabilities: ${error.message}`, error);
+      if (error instanceof EmbeddingError && error.reason === "unreachable") throw error;
+      return null;
     }
   }
 }

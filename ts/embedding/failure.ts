@@ -3,24 +3,15 @@
 import { MemoryError } from "../errors.js";
 import type { EmbedderFailure } from "./embedder.js";
 
-type EmbeddingErrorMore = Partial<Pick<EmbeddingError, "refusesTexts" | "status">>;
-
 export class EmbeddingError extends MemoryError {
   readonly reason: EmbedderFailure;
   /** the server is there and refused what was in the request (status 400, 413, 422): others may be taken */
   readonly refusesTexts: boolean;
-  /** HTTP status of the answer; null when there was none */
-  readonly status: number | null;
 
-  constructor(
-    reason: EmbedderFailure,
-    message: string,
-    { refusesTexts = false, status = null }: EmbeddingErrorMore = {},
-  ) {
+  constructor(reason: EmbedderFailure, message: string, { refusesTexts = false } = {}) {
     super("embedding_failed", message);
     this.name = "EmbeddingError";
     this.reason = reason;
     this.refusesTexts = refusesTexts;
-    this.status = status;
   }
 }

@@ -124,7 +124,6 @@ function badStatus(status: number): EmbeddingError {
     meaning === undefined ? `answered with HTTP status ${status}` : `${meaning} (HTTP status ${status})`;
   return new EmbeddingError(reason, `the embedding server ${words}`, {
     refusesTexts: REFUSING_STATUS.has(status),
-    status,
   });
 }
 

@@ -23,6 +23,8 @@ const DOCUMENT_AGE_MS = 30_000;
 const QUERY_AGE_MS = 300_000;
 /** The first answer may cost the server a digest of its model. */
 const DOCUMENT_TIMEOUT_MS = 30_000;
+/** A slow vector must not cost a question the name that a quick route has. */
+const LEAST_NAME_MS = 200;
 
 export class ReopeningEmbedder implements Embedder {
   readonly #options: ReopeningOptions;
@@ -34,8 +36,6 @@ export class ReopeningEmbedder implements Embedder {
   /** undefined before it was asked for, null where there is none */
   #name: string | null | undefined;
   #namedAt = Number.NEGATIVE_INFINITY;
-  /** why the name could not be asked for, the last time */
-  #nameFailure: EmbeddingError | null = null;
 
   constructor(options: ReopeningOptions) {
     this.#options = options;
@@ -56,7 +56,7 @@ export class ReopeningEmbedder implements Embedder {
 
   embedQuery(text: string): Promise<Float32Array | null> {
     const end = performance.now() + this.#options.queryTimeoutMs;
-    const leftMs = () => Math.max(1, Math.ceil(end - performance.now()));
+    const leftMs = () => Math.max(LEAST_NAME_MS, Math.ceil(end - performance.now()));
     return this.#call((embedder) => embedder.embedQuery(text), QUERY_AGE_MS, leftMs);
   }
 
@@ -66,10 +66,8 @@ export class ReopeningEmbedder implements Embedder {
   }
 
   state(): EmbedderState {
-    const own = this.#embedder.state();
-    // Vectors of a model whose name cannot be had are no use.
-    const failure = this.#isChanged ? changed() : own.status === "ready" ? this.#nameFailure : null;
-    return failure === null ? own : { status: "failing", reason: failure.reason, detail: failure.message };
+    if (!this.#isChanged) return this.#embedder.state();
+    return { status: "failing", reason: "model_changed", detail: changed().message };
   }
 
   close(): void {
@@ -113,11 +111,11 @@ export class ReopeningEmbedder implements Embedder {
     if (capabilities === null || now() - this.#namedAt < nameAgeMs) return;
     const name = await capabilities
       .modelName({ timeoutMs: leftMs(), signal: this.#closing.signal })
+      // The server has just embedded: a route that fails beside it says nothing, and takes nothing away.
       .catch((error: unknown) => {
-        if (error instanceof EmbeddingError) this.#nameFailure = error;
-        throw error;
+        if (this.#closing.signal.aborted) throw error;
+        return this.#name ?? null;
       });
-    this.#nameFailure = null;
     if (this.#name !== undefined && name !== this.#name) throw changed();
     this.#name = name;
     this.#namedAt = now();
@@ -137,7 +135,6 @@ export class ReopeningEmbedder implements Embedder {
     this.#embedder = open();
     this.#name = undefined;
     this.#namedAt = Number.NEGATIVE_INFINITY;
-    this.#nameFailure = null;
     this.#isChanged = false;
   }
 }

@@ -119,14 +119,22 @@ describe("a server whose answers name no model", () => {
   const down = (): Promise<never> => Promise.reject(new EmbeddingError("unreachable", "gone"));
 
   it("is known by its fingerprint, and has no identity before", async () => {
-    const { embedder, names } = server({ isNameless: true });
-    names.answer = down;
-    await expect(embedder.embedQuery("x")).rejects.toThrow("gone");
+    const { embedder } = server({ isNameless: true });
     expect(embedder.identity()).toBeNull();
-    expect(embedder.state()).toEqual({ status: "failing", reason: "unreachable", detail: "gone" });
-    names.answer = async () => "name-a";
     await embedder.embedQuery("x");
-    expect(embedder.state()).toEqual({ status: "ready" });
+    expect(embedder.identity()?.model).toBe("name-a");
+  });
+
+  it("is used all the same when the route of its fingerprint fails, and keeps the name it had", async () => {
+    const without = server({ isNameless: true });
+    without.names.answer = down;
+    await without.embedder.embedQuery("x");
+    expect(without.embedder.identity()?.model).toBe("");
+    const { state, embedder, names } = server({ isNameless: true });
+    await embedder.embedDocuments(["x"]);
+    names.answer = down;
+    state.now = 31_000;
+    await embedder.embedDocuments(["x"]);
     expect(embedder.identity()?.model).toBe("name-a");
   });
 
