@@ -7,8 +7,8 @@ import { type RecordKind, recordKey, recordOfKey } from "../domain/record.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
+import type { RecordStep } from "../store/record-steps.js";
 import type { NewEmbedding } from "../store/store.js";
-import type { RecordStep } from "../store/vector-gaps.js";
 import { breathe, type Progress } from "./progress.js";
 
 export interface BackfillParts {

@@ -5,8 +5,8 @@ import { formatRef, type RecordKind, recordKey, recordOfKey } from "../domain/re
 import { EmbeddingError } from "../embedding/failure.js";
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
+import type { RecordStep } from "../store/record-steps.js";
 import type { RemoteEntry, RemoteItem, RemoteRows } from "../store/remote-rows.js";
-import type { RecordStep } from "../store/vector-gaps.js";
 import { breathe, within } from "./progress.js";
 
 /** The service, see `embedding/remote-index.ts`. Every call rejects with `embedding_failed`. */

@@ -306,6 +306,7 @@ export class MaintenanceService {
   /** Only when something was written since nothing was left to do: looking for gaps reads every row. */
   async #runAgain(): Promise<void> {
     if (this.#settledAt === this.#parts.writeMark()) {
+      this.#parts.oldVectors.touch();
       this.#startSoon(this.#parts.config.maintenance.retryDelayMs);
     } else await this.#fill();
   }

@@ -5,8 +5,8 @@ import type { RecordKind } from "../domain/record.js";
 import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
 import { contentHash } from "./memories.js";
+import { type RecordStep, STEP_RECORDS, stepThrough } from "./record-steps.js";
 import type { Settings } from "./settings.js";
-import { type RecordStep, STEP_RECORDS, stepThrough } from "./vector-gaps.js";
 
 /** A record as a service is to hold it. */
 export interface RemoteItem {
