@@ -36,6 +36,9 @@ export interface FileRequest {
   readonly isOptional?: boolean;
 }
 
+/** Stores of files whose list nobody may see answer 403 for one that they do not have. */
+const NOT_THERE = new Set([403, 404]);
+
 /**
  * False when an optional file is not there. Throws `download_failed` with one line; then what came so far stays for
  * the next time, unless its size or hash is wrong.
@@ -66,7 +69,7 @@ async function attemptOnce(
     const had = sizeOf(part);
     const answer = await getFile(request.url, { start: had, signal: silence.signal });
     const { status } = answer.response;
-    if (status === 404 && request.isOptional === true) {
+    if (request.isOptional === true && NOT_THERE.has(status)) {
       await answer.response.body?.cancel();
       return false;
     }

@@ -391,7 +391,7 @@ describe("pulling from the catalogue", () => {
     const told = {
       "config.json": { hidden_size: 3, pad_token_id: 0, max_position_embeddings: 130, model_type: "roberta" },
       "1_Pooling/config.json": { pooling_mode_cls_token: true },
-      "config_sentence_transformers.json": { prompts: { query: "ask: " } },
+      "config_sentence_transformers.json": { prompts: { query: "ask: ", document: "" } },
     };
     for (const [name, content] of Object.entries(told))
       server.files.set(`${BASE}/${name}`, Buffer.from(JSON.stringify(content)));

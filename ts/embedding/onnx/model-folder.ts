@@ -110,8 +110,9 @@ export function statedByFiles(folder: string): Stated {
     dims: config.whole("hidden_size", 1, MAX_DIMENSION),
     pad_id: padId,
     pooling: poolingOf(readerOf(folder, "1_Pooling/config.json")),
-    query_prefix: prompts.text("query"),
-    passage_prefix: prompts.text("document") ?? prompts.text("passage"),
+    // Tools write empty prompts where nobody said anything.
+    query_prefix: prompts.text("query") || undefined,
+    passage_prefix: prompts.text("document") || prompts.text("passage") || undefined,
   };
   const said = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined));
   return {
