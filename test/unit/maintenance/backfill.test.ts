@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { blocksOf } from "../../../ts/domain/blocks.js";
 import { Backfill, type BackfillParts } from "../../../ts/maintenance/backfill.js";
@@ -7,6 +8,7 @@ import { anEmbedding } from "../../support/builders.js";
 import { startEmbedStub } from "../../support/embed-stub.js";
 import { openTestMemory } from "../../support/memory.js";
 import { openStore, sql } from "../../support/store.js";
+import { tempFolder } from "../../support/temp.js";
 
 const STATIC = { CPERSONA_EMBEDDING_MODE: "static" };
 
@@ -53,6 +55,39 @@ describe("missing vectors", () => {
     const { service } = await openTestMemory({ path: without.path, settings: STATIC });
     expect(await service.maintenance.fillVectors()).toMatchObject({ embedded: 3, end: "done" });
     expect(service.maintenance.queueStatus().pending).toBe(0);
+  });
+
+  it("that an import brings during a run are made right behind it", async () => {
+    const without = await openTestMemory();
+    const store = (content: string) => without.service.store({ agentId: "agent-a", content });
+    await store("first");
+    await store("second");
+    const file = join(tempFolder(), "export.jsonl");
+    const options = { agentId: "agent-a", outputPath: file, embeddings: false, unconfined: true };
+    await without.service.maintenance.exportMemories(options);
+    await without.service.close();
+    const stub = await startEmbedStub();
+    onTestFinished(() => stub.close());
+    const settings = { CPERSONA_EMBEDDING_MODE: "http", CPERSONA_EMBEDDING_URL: stub.url };
+    const { service } = await openTestMemory({ path: without.path, settings });
+    await service.recall({ agentId: "agent-a", query: "first" });
+    let release = (): void => {};
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    stub.held = { route: "embed", until };
+    const filling = service.maintenance.fillVectors();
+    await service.maintenance.importMemories({
+      inputPath: file,
+      targetAgent: "agent-b",
+      dryRun: false,
+      unconfined: true,
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    stub.held = null;
+    release();
+    expect(await filling).toMatchObject({ embedded: 2 });
+    await vi.waitFor(() => expect(service.maintenance.queueStatus().pending).toBe(0), { timeout: 10_000 });
   });
 
   it("are filled in by themselves when the service maintains itself", async () => {
