@@ -192,7 +192,7 @@ describe("the end", () => {
   verifies("stdio.ends-with-stdin", "after the calls that were sent are answered", async () => {
     const server = start({ CPERSONA_EMBEDDING_MODE: "http", CPERSONA_EMBEDDING_URL: stub.url });
     await server.initialize();
-    stub.delayMs = 200;
+    stub.delayMs = 100;
     try {
       for (let id = 1; id <= 3; id++)
         server.send({

@@ -61,7 +61,7 @@ describe("the package", () => {
   it("holds what is on the list and nothing else", () => {
     const ALLOWED = new RegExp(
       [
-        "^dist/bin/(?:main\\.js|hook\\.js|package\\.json|.+\\.mjs)$",
+        "^dist/bin/(?:(?:main|hook)\\.js|package\\.json|.+\\.mjs)$",
         "^dist/(?!cli/).+\\.d\\.ts$",
         "^dist/THIRD-PARTY-NOTICES\\.txt$",
         "^assets/.+",

@@ -3,7 +3,7 @@
 import { TermFinder } from "../domain/term-finder.js";
 import { type Candidate, rowText } from "./candidate.js";
 import { coverage, levelForStore, rareIdentifiers, weighWords } from "./coverage.js";
-import { applyGate, type GateLevels, isKeywordHit } from "./quality-gate.js";
+import { applyGate, evidenceWeights, type GateLevels, isKeywordHit } from "./quality-gate.js";
 import type { RecallParts, RecallRequest } from "./recall-parts.js";
 import type { LexicalQuery } from "./retrievers/lexical.js";
 import { cosineScale } from "./scale.js";
@@ -26,9 +26,10 @@ export function passGate(
   const pool = parts.pool(request.scope);
   const records = pool.memories + pool.episodes;
   const levels = evidenceLevels(records, request, parts);
+  const { weights: _, ...shown } = levels;
   const looked = withCoverage(candidates, plan);
   const verdict = applyGate(looked, levels, cosineScale(request, parts));
-  return { passed: verdict.passed, fallback: false, openedBy: verdict.openedBy, levels: { ...levels } };
+  return { passed: verdict.passed, fallback: false, openedBy: verdict.openedBy, levels: shown };
 }
 
 /** Looking at a text costs time, and the rows that cover most are among the first of the lists by words. */
@@ -64,7 +65,8 @@ function evidenceLevels(records: number, request: RecallRequest, parts: RecallPa
   const floor = isKnown ? FLOOR_LEVEL : Math.min(meaning, minSimilarity) * 0.5;
   const evidence = levelForStore(records, 0, gateEvidence) * beta ** PRECISION_EXPONENT;
   const share = request.deep ? 0.5 : 1;
-  return { evidence: evidence * share, meaning: meaning * share, floor: floor * share };
+  const weights = evidenceWeights(parts.embedder.card.isContextual);
+  return { evidence: evidence * share, meaning: meaning * share, floor: floor * share, weights };
 }
 
 /** What a store teaches moves the card's level by no more than this: a store of one topic must not close it. */

@@ -28,6 +28,13 @@ export interface VectorSource {
 export type VectorQuery = Omit<VectorSearchRequest, "masked" | "extra"> &
   Partial<Pick<VectorSearchRequest, "masked">>;
 
+interface Changes {
+  /** changed records, ascending */
+  readonly keys: Float64Array;
+  /** the last change among them: another process may have committed more by the time they are taken up */
+  readonly until: number;
+}
+
 export interface VectorSearchOptions {
   /** the index is this process's own arrays, not files shared with others */
   readonly inMemory: boolean;
@@ -136,20 +143,20 @@ export class VectorSearch {
     }
   }
 
-  /** Keys changed since the index was last written; null when only a rebuild can tell. */
-  #changed(): Float64Array | null {
+  /** What changed since the index was last written; null when only a rebuild can tell. */
+  #changed(): Changes | null {
     const state = this.#state();
     if (state === null) return null;
     const { sequence } = state;
-    const last = this.#source.lastSequence();
-    if (sequence === last) return new Float64Array(0);
-    if (sequence > last || sequence + 1 < this.#source.firstSequence()) return null;
-    return this.#source.changedAfter(sequence, last);
+    const until = this.#source.lastSequence();
+    if (sequence === until) return { keys: new Float64Array(0), until };
+    if (sequence > until || sequence + 1 < this.#source.firstSequence()) return null;
+    return { keys: this.#source.changedAfter(sequence, until), until };
   }
 
   /** The changed keys when they are few enough to be scored beside the index, else null. */
   #overlay(): Float64Array | null {
-    const changed = this.#changed();
+    const changed = this.#changed()?.keys ?? null;
     if (changed === null || changed.length <= MAX_OVERLAY_RECORDS) return changed;
     const most = Math.min(MAX_LARGE_OVERLAY_RECORDS, (this.#state()?.live ?? 0) / 2);
     return changed.length > most ? null : changed;
@@ -220,17 +227,16 @@ export class VectorSearch {
   }
 
   /** Records that change again meanwhile come in as they are, and once more with the next update. */
-  async #apply(changed: Float64Array): Promise<void> {
-    if (changed.length === 0) return;
-    const last = this.#source.lastSequence();
-    for (let from = 0; from < changed.length; from += BATCH_ROWS) {
-      const keys = changed.subarray(from, from + BATCH_ROWS);
-      this.#index.remove(keys);
-      this.#index.append(this.#source.rowsOf(keys));
+  async #apply({ keys, until }: Changes): Promise<void> {
+    if (keys.length === 0) return;
+    for (let from = 0; from < keys.length; from += BATCH_ROWS) {
+      const batch = keys.subarray(from, from + BATCH_ROWS);
+      this.#index.remove(batch);
+      this.#index.append(this.#source.rowsOf(batch));
       await nextTurn();
       if (this.#closed) return;
     }
-    await this.#index.publishAsync(last);
+    await this.#index.publishAsync(until);
   }
 
   /** Reads everything anew in batches, and lets other work run between them. */

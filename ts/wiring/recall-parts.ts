@@ -57,8 +57,16 @@ export function recallParts(wiring: Wiring): RecallParts {
 }
 
 /** Calibrated levels; while there are none that hold, and without a card, the rows themselves give the scale. */
-function levelsOf({ config, store, embedder, calibrations }: Wiring): RecallParts["levels"] {
+function levelsOf({ config, store, embedder, calibrations, questions }: Wiring): RecallParts["levels"] {
   const quick = new QuickLevels({
+    identity: () => {
+      const identity = embedder.identity();
+      return identity === null ? "" : identityKey(identity);
+    },
+    questions: () => {
+      const directions = questions.current();
+      return directions === null ? null : [directions.latin, directions.japanese];
+    },
     spreadVectors: (agentId, count, among) => {
       const identity = embedder.identity();
       if (identity === null) return [];
@@ -75,8 +83,10 @@ function levelsOf({ config, store, embedder, calibrations }: Wiring): RecallPart
     const { automatic, beta } = config.calibration;
     // Somebody who calibrates by hand is not overruled.
     const levels = calibrations.levels(agent, beta, automatic ? memories : null);
-    if (levels.unrelated !== null || embedder.card.unrelatedCosine !== null) return levels;
-    return { ...levels, unrelated: quick.unrelated(agent, memories) };
+    if (embedder.card.unrelatedCosine !== null) return levels;
+    // Calibration asks sentences of the store itself; questions are further from its rows.
+    if (levels.unrelated !== null && questions.current() === null) return levels;
+    return { ...levels, unrelated: quick.unrelated(agent, memories) ?? levels.unrelated };
   };
 }
 

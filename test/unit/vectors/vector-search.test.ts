@@ -81,6 +81,25 @@ describe.each(cores)("vector search, $name", ({ core }) => {
   const bench = (path = join(tempFolder(), "memory.db"), folder = join(tempFolder(), "index")): Bench =>
     openSearch(core, path, folder);
 
+  it("does not count a change as taken up that another process commits while others are", async () => {
+    const { add, search, store, found } = bench();
+    const first = add(0);
+    await search.sync();
+    const second = add(0.1);
+    let third = 0;
+    const { embeddings } = store;
+    const read = embeddings.changedAfter.bind(embeddings);
+    vi.spyOn(embeddings, "changedAfter").mockImplementationOnce((...request) => {
+      const keys = read(...request);
+      third = add(0.2);
+      return keys;
+    });
+    await search.sync();
+    expect(await found()).toEqual([first, second, third]);
+    await search.sync();
+    expect(await found()).toEqual([first, second, third]);
+  });
+
   it("finds a row at once, before the index has it", async () => {
     const { add, found, search } = bench();
     const far = add(1);
