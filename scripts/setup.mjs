@@ -25,6 +25,17 @@ export async function ensureReady() {
   await build();
 }
 
+/** What only tests need, and is too large for everybody who clones: the runtime of local models. */
+export async function ensureTestPackages() {
+  if (existsSync(join(MODULES, "onnxruntime-node", "package.json"))) return;
+  const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  // The oldest that is promised to work.
+  const wanted = `onnxruntime-node@${peerDependencies["onnxruntime-node"].replace("^", "")}`;
+  const quiet = ["--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  await npm("installing the runtime of local models", ["install", "--no-save", ...quiet, wanted]);
+  writeStamp({ ...readStamp(), lock: hashOf(LOCK) });
+}
+
 async function install() {
   const wanted = { lock: hashOf(LOCK), runtime: runtime() };
   const stamp = readStamp();

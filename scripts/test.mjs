@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ensureReady } from "./setup.mjs";
+import { ensureReady, ensureTestPackages } from "./setup.mjs";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
@@ -20,6 +20,7 @@ const args = process.argv.slice(2);
 if (args[0] === "--suite") await suite(args.slice(1));
 else {
   await ensureReady();
+  await ensureTestPackages();
   await gate("biome", node("@biomejs/biome/bin/biome", "ci", ".", ...(colours ? [] : ["--colors=off"])));
   await gate("tsc", node("typescript/bin/tsc", "-p", "tsconfig.json"));
   await suite([]);

@@ -7,7 +7,13 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { MAIN, serverEnvironment, startServer } from "../support/client.js";
 import { type FileServer, sha256, startFileServer } from "../support/file-server.js";
-import { TINY_CONFIG, tinyModel, tinyTokenizer, writeTinyModel } from "../support/onnx-model.js";
+import {
+  hasOnnxRuntime,
+  TINY_CONFIG,
+  tinyModel,
+  tinyTokenizer,
+  writeTinyModel,
+} from "../support/onnx-model.js";
 import { tempFolder } from "../support/temp.js";
 
 const MODEL = tinyModel();
@@ -113,7 +119,7 @@ describe("cpersona-native model", () => {
   });
 });
 
-describe("a server in mode onnx", () => {
+describe.skipIf(!hasOnnxRuntime)("a server in mode onnx", () => {
   const settings = () => ({
     CPERSONA_EMBEDDING_MODE: "onnx",
     CPERSONA_EMBEDDING_MODEL: "own",

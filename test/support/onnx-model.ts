@@ -2,7 +2,21 @@
 // tokenizer of whole words. The vector of a text is the mean of the vectors of its tokens.
 
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { ROOT } from "./root.js";
+
+/** `npm test` installs the runtime; a single test run by hand goes without. */
+export const hasOnnxRuntime = isInstalled("onnxruntime-node");
+
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(join(ROOT, "package.json")).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Token id -> vector. Padding and unknown point somewhere, so that counting them in is noticed. */
 const WORDS: Readonly<Record<string, readonly number[]>> = {

@@ -8,7 +8,13 @@ import { OnnxBackend } from "../../../ts/embedding/onnx/onnx-backend.js";
 import { batchesOf } from "../../../ts/embedding/onnx/session.js";
 import { openEmbedder } from "../../../ts/embedding/open-embedder.js";
 import { twinCore } from "../../../ts/native/twin/core.js";
-import { TINY_CONFIG, tinyModel, tinyTokenizer, writeTinyModel } from "../../support/onnx-model.js";
+import {
+  hasOnnxRuntime,
+  TINY_CONFIG,
+  tinyModel,
+  tinyTokenizer,
+  writeTinyModel,
+} from "../../support/onnx-model.js";
 import { ROOT } from "../../support/root.js";
 import { tempFolder } from "../../support/temp.js";
 
@@ -45,7 +51,7 @@ function expectNear(vector: Float32Array | null | undefined, expected: number[])
   });
 }
 
-describe("the onnx embedder", () => {
+describe.skipIf(!hasOnnxRuntime)("the onnx embedder", () => {
   it("embeds with the prefix of the role, and knows its identity and card before", async () => {
     const embedder = open(
       tiny({ "config.json": { ...TINY_CONFIG, unrelated_cosine: 0.7, languages: ["en"] } }),

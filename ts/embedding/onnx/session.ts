@@ -1,11 +1,14 @@
 // A model in ONNX Runtime: token ids in, one vector a text out. Runs in the model process only, since a run
 // holds the thread that asks for it.
 
-import type { InferenceSession, Tensor } from "onnxruntime-node";
+import type { InferenceSession, Tensor } from "onnxruntime-common";
 import { EmbeddingError } from "../failure.js";
 import type { OnnxModel } from "./model-folder.js";
 
-type Runtime = typeof import("onnxruntime-node");
+type Runtime = typeof import("onnxruntime-common");
+
+/** An optional peer of 290 MB: not there where the package is built. */
+const RUNTIME = "onnxruntime-node";
 
 type SessionModel = OnnxModel & { readonly padId: number };
 
@@ -32,7 +35,7 @@ export async function openSession(model: SessionModel, threads: number): Promise
 
 async function loadRuntime(): Promise<Runtime> {
   try {
-    return await import("onnxruntime-node");
+    return (await import(RUNTIME)) as Runtime;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     throw wrong(
