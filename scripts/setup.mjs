@@ -32,7 +32,13 @@ export async function ensureTestPackages() {
   // The oldest that is promised to work.
   const wanted = `onnxruntime-node@${peerDependencies["onnxruntime-node"].replace("^", "")}`;
   const quiet = ["--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
-  await npm("installing the runtime of local models", ["install", "--no-save", ...quiet, wanted]);
+  await npm("installing the runtime of local models", [
+    "install",
+    "--no-save",
+    "--save-dev",
+    ...quiet,
+    wanted,
+  ]);
   writeStamp({ ...readStamp(), lock: hashOf(LOCK) });
 }
 
