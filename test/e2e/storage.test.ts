@@ -125,6 +125,42 @@ describe("a database", () => {
     }
   });
 
+  verifies(
+    "memory.two-processes",
+    "a log of changes that grows no further hides nothing from either",
+    async () => {
+      const databasePath = join(tempFolder(), "memory.db");
+      const servers = [
+        await startServer({ databasePath, env: STATIC }),
+        await startServer({ databasePath, env: STATIC }),
+      ] as const;
+      const logged = (): number =>
+        Number(sql(databasePath, "SELECT count(*) AS n FROM vector_changes")[0]?.["n"]);
+      for (let round = 0; round < 3; round++) {
+        const ids: number[] = [];
+        for (const [i, server] of servers.entries())
+          ids.push((await store(server, `umbrella ${round} of house ${i} stands in the hall`))["id"]);
+        sql(
+          databasePath,
+          `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+         INSERT INTO vector_changes (record_key) SELECT ${(ids[0] ?? 0) * 2} FROM n`,
+        );
+        for (const [i, server] of servers.entries()) {
+          const query = `umbrella ${round} of house ${1 - i} stands in the hall`;
+          const { messages } = await server.call("recall", { agent_id: "agent-a", query });
+          const row = messages.find((message: Answer) => message["ref"] === `mem:${ids[1 - i]}`);
+          expect(row?.match_reason.cosine).toBeGreaterThan(0.9);
+        }
+      }
+      const askUntilShort = async (): Promise<void> => {
+        await own(servers[0], "umbrella in the hall");
+        expect(logged()).toBeLessThan(10_100);
+      };
+      await vi.waitFor(askUntilShort, { timeout: 15_000, interval: 300 });
+      for (const server of servers) expect(await own(server, "umbrella in the hall")).toHaveLength(6);
+    },
+  );
+
   verifies("memory.two-processes", "the same text at the same time is stored once", async () => {
     const databasePath = join(tempFolder(), "memory.db");
     const servers = [await startServer({ databasePath }), await startServer({ databasePath })];

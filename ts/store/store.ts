@@ -6,6 +6,7 @@ import { type RecordId, recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
 import { log } from "../log.js";
 import { Belongings, type MovedUse } from "./belongings.js";
+import { ChangeLog } from "./change-log.js";
 import { Database } from "./database.js";
 import { loadDriver } from "./driver.js";
 import { type EmbeddedBlock, Embeddings } from "./embeddings.js";
@@ -44,6 +45,7 @@ export class Store {
   readonly health: Health;
   readonly vectorGaps: VectorGaps;
   readonly embeddings: Embeddings;
+  readonly changeLog: ChangeLog;
   readonly #scopes: Scopes;
 
   private constructor(database: Database) {
@@ -61,6 +63,7 @@ export class Store {
     this.health = new Health(database);
     this.vectorGaps = new VectorGaps(database);
     this.embeddings = new Embeddings(database);
+    this.changeLog = new ChangeLog(database, this.settings);
     this.#scopes = new Scopes(database);
   }
 
