@@ -30,7 +30,9 @@ interface Copy {
   rows: number;
   /** rows with smaller ids are still to be read; null at the start */
   before: number | null;
+  /** nothing is left to be read */
   isFull: boolean;
+  /** nobody needs the rest */
   isDropped: boolean;
 }
 
@@ -42,6 +44,7 @@ export class StoredRows {
   #begun: Promise<void> = Promise.resolve();
   /** takes the copy's place when it is full */
   #next: Copy | undefined;
+  #isClosed = false;
 
   /** `scorer`: an index that stays empty and scores rows that are handed to it */
   constructor(source: VectorSource, scorer: VectorIndex) {
@@ -52,16 +55,20 @@ export class StoredRows {
   /** Misses no change that is committed, and of older rows those that are not read yet. */
   async search(query: VectorQuery): Promise<VectorSearchResult> {
     const { masked = null } = query;
-    const { copy, changed } = this.#upToDate();
-    await this.#begun;
-    // Searches one after the other would else leave no time for reading on.
-    await nextTurn();
+    let { copy, changed } = this.#upToDate();
+    for (let awaited: Copy | undefined; awaited !== copy; ) {
+      awaited = copy;
+      await this.#begun;
+      // Searches one after the other would else leave no time for reading on.
+      await nextTurn();
+      ({ copy, changed } = this.#upToDate());
+    }
     const left = masked === null ? null : new Set(masked);
     const results = [this.#score(query, this.#source.rowsOf(changed), left)];
     const hidden = changed.length === 0 ? left : new Set(union(changed, masked));
     for (const [i, rows] of copy.batches.slice().entries()) {
       if (i % SEARCHED_BATCHES === SEARCHED_BATCHES - 1) await nextTurn();
-      if (copy.isDropped) break;
+      if (this.#isClosed) break;
       results.push(this.#score(query, rows, hidden));
     }
     return mergeResults(results, query.nearLimit, query.farLimit);
@@ -83,7 +90,12 @@ export class StoredRows {
     const copy = this.#newCopy();
     this.#copy = copy;
     this.#begun = this.#fill(copy, AWAITED_ROWS);
-    void this.#begun.then(() => this.#fillAll(copy)).catch(() => {});
+    void this.#begun.then(
+      () => this.#fillAll(copy),
+      () => {
+        copy.isDropped = true;
+      },
+    );
     return { copy, changed: new Float64Array(0) };
   }
 
@@ -125,17 +137,17 @@ export class StoredRows {
 
   /** Reads until the copy has so many rows or all. */
   async #fill(copy: Copy, most: number): Promise<void> {
-    while (copy.rows < most && !copy.isDropped) {
+    while (copy.rows < most && !copy.isFull && !copy.isDropped) {
       const { rows, next } = this.#source.rowsBefore(copy.before, BATCH_ROWS);
       copy.batches.push(rows);
       copy.rows += rows.keys.length;
-      copy.before = next ?? 0;
-      if (next === null) return;
-      await nextTurn();
+      copy.before = next;
+      copy.isFull = next === null;
+      if (!copy.isFull) await nextTurn();
     }
   }
 
-  /** Frees the memory; a search that runs ends early. */
+  /** Frees the memory, once the searches that run are done. */
   release(): void {
     for (const copy of [this.#copy, this.#next]) if (copy !== undefined) copy.isDropped = true;
     this.#copy = undefined;
@@ -143,6 +155,7 @@ export class StoredRows {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.release();
     this.#scorer.close();
   }

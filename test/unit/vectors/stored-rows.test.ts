@@ -118,3 +118,14 @@ it("reads anew in the background when much has changed, and at once when the log
   state.first = 1605;
   expect(await found()).toEqual([611, 612, 613, 614, 615]);
 });
+
+it("begins again after a read that failed", async () => {
+  const { put, found, source } = aSearch();
+  put(1, 0.1);
+  const read = vi.spyOn(source, "rowsBefore").mockImplementationOnce(() => {
+    throw new Error("the disk is gone");
+  });
+  await expect(found()).rejects.toThrow("the disk is gone");
+  expect(await found()).toEqual([1]);
+  expect(read).toHaveBeenCalledTimes(2);
+});
