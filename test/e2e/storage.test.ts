@@ -210,13 +210,14 @@ describe("a database", () => {
       expect(counts?.["words"]).toBe(counts?.["rows"]);
       expect(counts?.["vectors"]).toBe(counts?.["rows"]);
       expect(Number(counts?.["rows"])).toBeGreaterThanOrEqual(acknowledged.size);
-      for (const id of ids.filter((_, i) => i % Math.ceil(ids.length / 40) === 0)) {
+      const newest = ids[ids.length - 1] as number;
+      for (const id of [...ids.filter((_, i) => i % Math.ceil(ids.length / 40) === 0), newest]) {
         const { items } = await server.call("get_contents", { agent_id: "agent-a", refs: [`mem:${id}`] });
         const { messages } = await server.call("recall", { agent_id: "agent-a", query: items[0].content });
         const row = messages.find((message: Answer) => message["ref"] === `mem:${id}`);
         expect(row?.content).toBe(items[0].content);
-        // Texts of the same digits have the same vector, so in between others may fill the list by meaning.
-        if (id === ids[0]) expect(row?.match_reason.cosine).toBeGreaterThan(0.9);
+        // Texts of the same digits have the same vector, of which newer ones come first; many kills fill the window.
+        if (id === newest) expect(row?.match_reason.cosine).toBeGreaterThan(0.9);
       }
       const checks = ["fts_integrity", "null_embedding", "vector_index", "sqlite_integrity"];
       // The index takes the last writes up in the background.
