@@ -12,6 +12,12 @@ export interface EmbeddedBlock {
   readonly vector: Float32Array;
 }
 
+/** Rows, and the id of the last one, null when there are no more. */
+interface RowPage {
+  readonly rows: VectorRows;
+  readonly next: number | null;
+}
+
 /** Storage time and scope come from whichever table the key's low bit names. */
 const ROWS = `
   SELECT e.record_key AS key, e.block AS block, e.vector AS vector,
@@ -84,9 +90,9 @@ export class Embeddings {
     return Number(this.#db.value("SELECT seq FROM sqlite_sequence WHERE name = 'vector_changes'") ?? 0);
   }
 
-  /** Smallest sequence number still in the log; changes before it can only be had by a rebuild. */
+  /** Smallest sequence number still in the log, or the next; changes before it can only be had by a rebuild. */
   firstSequence(): number {
-    return Number(this.#db.value("SELECT coalesce(min(sequence), 0) FROM vector_changes"));
+    return Number(this.#db.value("SELECT min(sequence) FROM vector_changes") ?? this.lastSequence() + 1);
   }
 
   /** Distinct records changed after `sequence` up to and including `until`, ascending. */
@@ -142,17 +148,21 @@ export class Embeddings {
   }
 
   /** Up to `limit` rows of one embedder behind `afterId`, and the id to go on from (null at the end). */
-  rowsAfter(
-    afterId: number,
-    embedder: number,
-    dimension: number,
-    limit: number,
-  ): { rows: VectorRows; next: number | null } {
+  rowsAfter(afterId: number, embedder: number, dimension: number, limit: number): RowPage {
+    const where = "e.id > ? AND e.embedder = ? ORDER BY e.id LIMIT ?";
+    return this.#page(where, afterId, embedder, dimension, limit);
+  }
+
+  /** The same from the newest row (`beforeId` null) to the oldest. */
+  rowsBefore(beforeId: number | null, embedder: number, dimension: number, limit: number): RowPage {
+    const where = "e.id < ? AND e.embedder = ? ORDER BY e.id DESC LIMIT ?";
+    return this.#page(where, beforeId ?? Number.MAX_SAFE_INTEGER, embedder, dimension, limit);
+  }
+
+  #page(where: string, id: number, embedder: number, dimension: number, limit: number): RowPage {
     const rows = this.#db
-      .sql(
-        `${ROWS.replace("SELECT", "SELECT e.id AS id,")} WHERE e.id > ? AND e.embedder = ? ORDER BY e.id LIMIT ?`,
-      )
-      .all(afterId, embedder, limit);
+      .sql(`${ROWS.replace("SELECT", "SELECT e.id AS id,")} WHERE ${where}`)
+      .all(id, embedder, limit);
     const last = rows[rows.length - 1];
     return {
       rows: toVectorRows(rows, dimension),

@@ -1,11 +1,11 @@
 // The ground state, opened: one database, its tables, and the writes that touch several of them at once.
 
 import type { DatabaseConfig } from "../config.js";
-import type { Episode, Memory } from "../domain/memory.js";
 import { type RecordId, recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
 import { log } from "../log.js";
 import { Belongings, type MovedUse } from "./belongings.js";
+import { ChangeLog } from "./change-log.js";
 import { Database } from "./database.js";
 import { loadDriver } from "./driver.js";
 import { type EmbeddedBlock, Embeddings } from "./embeddings.js";
@@ -21,6 +21,15 @@ import { Showings } from "./showings.js";
 import { Transfer } from "./transfer.js";
 import { Uses } from "./uses.js";
 import { VectorGaps } from "./vector-gaps.js";
+
+/** What a record of another store brings along. */
+export interface Moved {
+  /** its own id, kept where that is free */
+  readonly id: number;
+  /** else it gets one above this */
+  readonly above: number;
+  readonly use: MovedUse | null;
+}
 
 /** Vectors of a new text, with the embedder that made them. */
 export interface NewEmbedding {
@@ -44,6 +53,7 @@ export class Store {
   readonly health: Health;
   readonly vectorGaps: VectorGaps;
   readonly embeddings: Embeddings;
+  readonly changeLog: ChangeLog;
   readonly #scopes: Scopes;
 
   private constructor(database: Database) {
@@ -61,6 +71,7 @@ export class Store {
     this.health = new Health(database);
     this.vectorGaps = new VectorGaps(database);
     this.embeddings = new Embeddings(database);
+    this.changeLog = new ChangeLog(database, this.settings);
     this.#scopes = new Scopes(database);
   }
 
@@ -84,57 +95,34 @@ export class Store {
   }
 
   /** Writes a memory with its words and vectors, or returns null when a unique index holds it already. */
-  addMemory(memory: NewMemory, embedding: NewEmbedding | null): number | null {
+  addMemory(memory: NewMemory, embedding: NewEmbedding | null, moved: Moved | null = null): number | null {
     return this.database.transaction(() => {
-      const id = this.memories.insert(memory, this.#scopes.code(memory));
-      if (id === null) return null;
-      this.lexical.put("mem", id, memory.content);
-      this.#putEmbedding(recordKey("mem", id), embedding);
-      return id;
-    });
-  }
-
-  addEpisode(episode: NewEpisode, embedding: NewEmbedding | null): number {
-    return this.database.transaction(() => {
-      const id = this.episodes.insert(episode, this.#scopes.code(episode));
-      this.lexical.put("ep", id, `${episode.summary} ${episode.keywords}`);
-      this.#putEmbedding(recordKey("ep", id), embedding);
-      return id;
-    });
-  }
-
-  /** Writes a memory of another store with all it has, under its own id where that is free, else above `above`. */
-  restoreMemory(
-    memory: Memory,
-    embedding: NewEmbedding | null,
-    use: MovedUse | null,
-    above: number,
-  ): number | null {
-    return this.database.transaction(() => {
-      const freeId = this.transfer.freeId("mem", memory.id, above);
+      const freeId = moved === null ? null : this.transfer.freeId("mem", moved.id, moved.above);
       const id = this.memories.insert(memory, this.#scopes.code(memory), freeId);
-      if (id === null) return null;
-      this.lexical.put("mem", id, memory.content);
-      this.#putEmbedding(recordKey("mem", id), embedding);
-      if (use !== null) this.transfer.putUse("mem", id, use);
+      if (id !== null) this.#complete({ kind: "mem", id }, memory.content, embedding, moved);
       return id;
     });
   }
 
-  restoreEpisode(
-    episode: Episode,
-    embedding: NewEmbedding | null,
-    use: MovedUse | null,
-    above: number,
-  ): number {
+  addEpisode(episode: NewEpisode, embedding: NewEmbedding | null, moved: Moved | null = null): number {
     return this.database.transaction(() => {
-      const freeId = this.transfer.freeId("ep", episode.id, above);
+      const freeId = moved === null ? null : this.transfer.freeId("ep", moved.id, moved.above);
       const id = this.episodes.insert(episode, this.#scopes.code(episode), freeId);
-      this.lexical.put("ep", id, `${episode.summary} ${episode.keywords}`);
-      this.#putEmbedding(recordKey("ep", id), embedding);
-      if (use !== null) this.transfer.putUse("ep", id, use);
+      this.#complete({ kind: "ep", id }, `${episode.summary} ${episode.keywords}`, embedding, moved);
       return id;
     });
+  }
+
+  /** What a new row has in other tables. */
+  #complete(
+    { kind, id }: RecordId,
+    words: string,
+    embedding: NewEmbedding | null,
+    moved: Moved | null,
+  ): void {
+    this.lexical.put(kind, id, words);
+    this.#putEmbedding(recordKey(kind, id), embedding);
+    if (moved !== null && moved.use !== null) this.transfer.putUse(kind, id, moved.use);
   }
 
   deleteRecords(records: readonly RecordId[]): void {

@@ -3,30 +3,13 @@
 
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
-import type {
-  VectorIndex,
-  VectorIndexInfo,
-  VectorRows,
-  VectorSearchRequest,
-  VectorSearchResult,
-} from "../native/contract.js";
-import { mergeResults } from "./merge-results.js";
+import type { VectorIndex, VectorIndexInfo, VectorRows, VectorSearchResult } from "../native/contract.js";
+import { nextTurn } from "./next-turn.js";
+import { rowsWithout, union } from "./row-sets.js";
+import { StoredRows } from "./stored-rows.js";
+import type { VectorQuery, VectorSource } from "./vector-source.js";
 
-/** The ground state for one embedder, see `store/embeddings.ts`. */
-export interface VectorSource {
-  /** sequence number of the last committed change */
-  lastSequence(): number;
-  /** smallest sequence number still in the log, 0 for an empty log */
-  firstSequence(): number;
-  /** distinct keys changed in `(after, until]`, ascending */
-  changedAfter(after: number, until: number): Float64Array;
-  rowsOf(keys: Float64Array): VectorRows;
-  rowsAfter(afterId: number, limit: number): { rows: VectorRows; next: number | null };
-}
-
-/** `masked`: ascending keys that are left out, wherever their rows are. */
-export type VectorQuery = Omit<VectorSearchRequest, "masked" | "extra"> &
-  Partial<Pick<VectorSearchRequest, "masked">>;
+export type { VectorQuery } from "./vector-source.js";
 
 interface Changes {
   /** changed records, ascending */
@@ -38,7 +21,7 @@ interface Changes {
 export interface VectorSearchOptions {
   /** the index is this process's own arrays, not files shared with others */
   readonly inMemory: boolean;
-  /** opens an index that stays empty, for scoring stored rows while the files are rebuilt */
+  /** opens an index that stays empty, for scoring stored rows while the files cannot be used */
   readonly openScratch: () => VectorIndex;
 }
 
@@ -47,7 +30,9 @@ const MAX_OVERLAY_RECORDS = 512;
 /** Beside a large index more are, up to half of what it holds: reading all of the store would take longer. */
 const MAX_LARGE_OVERLAY_RECORDS = 8192;
 /** Rows read from SQLite, or records taken up, before other work may run. */
-const BATCH_ROWS = 1000;
+const BATCH_ROWS = 250;
+/** Entries of the log that a changed record has, at most, on average: more are not read to be counted. */
+const CHANGES_OF_A_RECORD = 8;
 /** Removed rows from which on a compaction is worth its writes, and their least share of all. */
 const LEAST_REMOVED_ROWS = 1024;
 const LEAST_REMOVED_SHARE = 0.25;
@@ -71,7 +56,7 @@ export class VectorSearch {
   #isBroken = false;
   /** ms since the epoch until which a failed update is not tried again; 0 after one that succeeded */
   #restUntil = 0;
-  #scratch: VectorIndex | undefined;
+  #stored: StoredRows | undefined;
 
   constructor(index: VectorIndex, source: VectorSource, options: VectorSearchOptions) {
     this.#index = index;
@@ -98,7 +83,9 @@ export class VectorSearch {
     }
     if (changed === null) return this.#searchStore(query);
     try {
-      return await this.#searchIndex(query, changed);
+      const found = await this.#searchIndex(query, changed);
+      this.#stored?.release();
+      return found;
     } catch (error) {
       if (this.#closed || !isUnusable(error)) throw error;
       // Somebody damaged the files since they were looked at.
@@ -115,21 +102,13 @@ export class VectorSearch {
     return this.#index.searchAsync({
       ...query,
       masked: union(changed, masked),
-      extra: withoutKeys(this.#source.rowsOf(changed), masked),
+      extra: rowsWithout(this.#source.rowsOf(changed), masked === null ? null : new Set(masked)),
     });
   }
 
-  /** Scores the stored vectors batch by batch: slower than the index, and never behind. */
-  async #searchStore(query: VectorQuery): Promise<VectorSearchResult> {
-    this.#scratch ??= this.#options.openScratch();
-    const { masked = null } = query;
-    const results: VectorSearchResult[] = [];
-    for (const rows of this.#batches()) {
-      results.push(this.#scratch.search({ ...query, masked: null, extra: withoutKeys(rows, masked) }));
-      await nextTurn();
-      if (this.#closed) break;
-    }
-    return mergeResults(results, query.nearLimit, query.farLimit);
+  #searchStore(query: VectorQuery): Promise<VectorSearchResult> {
+    this.#stored ??= new StoredRows(this.#source, this.#options.openScratch());
+    return this.#stored.search(query);
   }
 
   *#batches(): Generator<VectorRows> {
@@ -143,23 +122,24 @@ export class VectorSearch {
     }
   }
 
-  /** What changed since the index was last written; null when only a rebuild can tell. */
-  #changed(): Changes | null {
+  /** What changed since the index was last written; null when only a rebuild can tell, or it is more than `most`. */
+  #changes(most = Number.POSITIVE_INFINITY): Changes | null {
     const state = this.#state();
     if (state === null) return null;
     const { sequence } = state;
     const until = this.#source.lastSequence();
     if (sequence === until) return { keys: new Float64Array(0), until };
-    if (sequence > until || sequence + 1 < this.#source.firstSequence()) return null;
-    return { keys: this.#source.changedAfter(sequence, until), until };
+    if (sequence > until || until - sequence > most * CHANGES_OF_A_RECORD) return null;
+    const keys = this.#source.changedAfter(sequence, until);
+    // Looked at last: another process may shorten the log meanwhile.
+    return keys.length > most || sequence + 1 < this.#source.firstSequence() ? null : { keys, until };
   }
 
   /** The changed keys when they are few enough to be scored beside the index, else null. */
   #overlay(): Float64Array | null {
-    const changed = this.#changed()?.keys ?? null;
-    if (changed === null || changed.length <= MAX_OVERLAY_RECORDS) return changed;
-    const most = Math.min(MAX_LARGE_OVERLAY_RECORDS, (this.#state()?.live ?? 0) / 2);
-    return changed.length > most ? null : changed;
+    const live = this.#state()?.live ?? 0;
+    const most = Math.max(MAX_OVERLAY_RECORDS, Math.min(MAX_LARGE_OVERLAY_RECORDS, live / 2));
+    return this.#changes(most)?.keys ?? null;
   }
 
   /** Where the index stands; null for files that cannot be used and will be made anew. */
@@ -214,15 +194,28 @@ export class VectorSearch {
   async #sync(): Promise<void> {
     if (this.#closed || !this.#index.lock()) return;
     try {
-      const changed = this.#changed();
-      if (changed === null || this.#isBroken || this.#index.info().sequence === 0) await this.#rebuild();
-      else await this.#apply(changed);
+      const isUsable = !this.#isBroken && (this.#state()?.sequence ?? 0) > 0;
+      const changes = isUsable ? this.#changes() : null;
+      if (changes === null) await this.#rebuild();
+      else await this.#apply(changes);
       this.#isBroken = false;
       const { rows, live } = this.#index.info();
       if (rows - live >= Math.max(LEAST_REMOVED_ROWS, rows * LEAST_REMOVED_SHARE))
         await this.#index.compact();
+      if (!this.#options.inMemory) await this.#shortenLog();
     } finally {
       this.#index.unlock();
+    }
+  }
+
+  /** Other processes have the same files, so what they hold is published for all. */
+  async #shortenLog(): Promise<void> {
+    const { sequence } = this.#index.info();
+    try {
+      while (!this.#closed && this.#source.shortenLog(sequence)) await nextTurn();
+    } catch (error) {
+      // Somebody else writes to the database: it is shortened another time.
+      log("debug", `the log of vector changes stays as it is: ${describeError(error)}`);
     }
   }
 
@@ -230,9 +223,9 @@ export class VectorSearch {
   async #apply({ keys, until }: Changes): Promise<void> {
     if (keys.length === 0) return;
     for (let from = 0; from < keys.length; from += BATCH_ROWS) {
-      const batch = keys.subarray(from, from + BATCH_ROWS);
-      this.#index.remove(batch);
-      this.#index.append(this.#source.rowsOf(batch));
+      const part = keys.subarray(from, from + BATCH_ROWS);
+      this.#index.remove(part);
+      this.#index.append(this.#source.rowsOf(part));
       await nextTurn();
       if (this.#closed) return;
     }
@@ -275,7 +268,7 @@ export class VectorSearch {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#index.close();
-    this.#scratch?.close();
+    this.#stored?.close();
     await this.#syncing;
   }
 }
@@ -284,32 +277,4 @@ const NOTHING: VectorIndexInfo = { rows: 0, live: 0, sequence: 0, generation: 0,
 
 function isUnusable(error: unknown): boolean {
   return error instanceof MemoryError && error.code === "index_unavailable";
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Both ascending lists as one. */
-function union(a: Float64Array, b: Float64Array | null): Float64Array {
-  return b === null ? a : Float64Array.from(new Set([...a, ...b])).sort();
-}
-
-function withoutKeys(rows: VectorRows, masked: Float64Array | null): VectorRows {
-  if (masked === null) return rows;
-  const out = new Set(masked);
-  const kept = Array.from(rows.keys, (_, i) => i).filter((i) => !out.has(rows.keys[i] as number));
-  if (kept.length === rows.keys.length) return rows;
-  const dimension = rows.vectors.length / rows.keys.length;
-  const vectors = new Float32Array(kept.length * dimension);
-  for (const [to, from] of kept.entries())
-    vectors.set(rows.vectors.subarray(from * dimension, (from + 1) * dimension), to * dimension);
-  const pick = (values: Float64Array | Uint32Array): number[] => kept.map((i) => values[i] as number);
-  return {
-    keys: Float64Array.from(pick(rows.keys)),
-    blocks: Uint32Array.from(pick(rows.blocks)),
-    scopes: Uint32Array.from(pick(rows.scopes)),
-    times: Float64Array.from(pick(rows.times)),
-    vectors,
-  };
 }

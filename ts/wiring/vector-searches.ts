@@ -10,7 +10,8 @@ import { log } from "../log.js";
 import type { NativeCore } from "../native/contract.js";
 import { twinCore } from "../native/twin/core.js";
 import type { Store } from "../store/store.js";
-import { VectorSearch, type VectorSource } from "../vectors/vector-search.js";
+import { VectorSearch } from "../vectors/vector-search.js";
+import type { VectorSource } from "../vectors/vector-source.js";
 
 export interface VectorSearches {
   /** of the embedder's present identity; null while it is off or that is not known yet */
@@ -88,13 +89,15 @@ function openVectorSearch(
   );
 }
 
-function storedVectors({ embeddings }: Store, embedder: number, dimension: number): VectorSource {
+function storedVectors({ embeddings, changeLog }: Store, embedder: number, dimension: number): VectorSource {
   return {
     lastSequence: () => embeddings.lastSequence(),
     firstSequence: () => embeddings.firstSequence(),
+    shortenLog: (sequence) => changeLog.shorten(embedder, sequence),
     changedAfter: (after, until) => embeddings.changedAfter(after, until),
     rowsOf: (keys) => embeddings.rowsOf(keys, embedder, dimension),
     rowsAfter: (afterId, limit) => embeddings.rowsAfter(afterId, embedder, dimension, limit),
+    rowsBefore: (beforeId, limit) => embeddings.rowsBefore(beforeId, embedder, dimension, limit),
   };
 }
 

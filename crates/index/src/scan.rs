@@ -10,12 +10,13 @@
 //! A pool that may have been too small is noticed and the pass repeated with a larger one: by int8's own
 //! error among the rescored rows, and for sign bits by the estimate of `estimate.rs`.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::time::Instant;
 
 use cpersona_kernels::Kernels;
 
-use crate::costs::{Costs, LEAST_CUT, Step, Work};
+use crate::costs::{Costs, Passes, Step, Work};
 use crate::estimate::Line;
 use crate::format::BLOCK_ROWS;
 use crate::generation::Snapshot;
@@ -153,16 +154,13 @@ impl Scan<'_> {
     /// Runs a method, or the cheapest one, and says which one gave the answer.
     pub(crate) fn run(&self, method: Method) -> (Lists<TopRecords>, Method) {
         let chosen = match method {
-            Method::Auto => self.costs.choose(self.work(), [self.limits.near, self.limits.far]),
+            Method::Auto => self.costs.choose(self.work(), self.both_limits()),
             named => named,
         };
         match chosen {
-            Method::Bits => match self.by_bits() {
+            Method::Bits => match self.by_bits(method == Method::Auto) {
                 Some(records) => (records, Method::Bits),
-                None => {
-                    self.costs.avoid_bits(self.selection.near + self.selection.far);
-                    self.run(Method::Int8)
-                }
+                None => self.run(Method::Int8),
             },
             Method::Int8 => match self.by_bytes() {
                 Some(records) => (records, Method::Int8),
@@ -177,6 +175,10 @@ impl Scan<'_> {
     fn work(&self) -> Work {
         let selection = self.selection;
         Work { rows: [selection.near, selection.far], blocks: selection.blocks.len() }
+    }
+
+    fn both_limits(&self) -> [usize; 2] {
+        [self.limits.near, self.limits.far]
     }
 
     fn hit(&self, row: usize, score: f32) -> Hit {
@@ -313,12 +315,12 @@ impl Scan<'_> {
         })
     }
 
-    /// `None` when the pool would have to hold most rows.
+    /// `None` when the pools would have to hold all rows.
     fn by_bytes(&self) -> Option<Lists<TopRecords>> {
         let (query, scale) = self.query_bytes();
         let mut keep = self.limits.map(Costs::bytes_keep);
         loop {
-            self.pays(keep)?;
+            self.work().cuts([keep.near, keep.far]).then_some(())?;
             let begun = Instant::now();
             let mut pools = keep.map(Pool::new);
             self.share(
@@ -362,12 +364,6 @@ impl Scan<'_> {
         self.rescore(candidates, cut.map(score_of), limit)
     }
 
-    /// Whether pools of this size are worth their scan.
-    fn pays(&self, keep: Lists<usize>) -> Option<()> {
-        let small = |keep: usize, rows: usize| rows == 0 || keep.saturating_mul(LEAST_CUT) <= rows;
-        (small(keep.near, self.selection.near) && small(keep.far, self.selection.far)).then_some(())
-    }
-
     /// Exact scores of candidates with approximate ones, best first, until no other row can enter. False when
     /// rows that scored below `cut` and were not kept might have.
     fn rescore(&self, mut candidates: Vec<(f32, u32)>, cut: Option<f32>, limit: usize) -> (TopRecords, bool) {
@@ -375,13 +371,19 @@ impl Scan<'_> {
         if limit == 0 {
             return (records, true);
         }
-        candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         let (mut squares, mut margin) = (0.0_f32, f32::INFINITY);
         let mut done = 0;
         let mut step = limit + 48;
         let mut scores = Vec::new();
         while done < candidates.len() && candidates[done].0 + margin >= records.bound() {
-            let part = &candidates[done..candidates.len().min(done + step)];
+            let rest = &mut candidates[done..];
+            // Mostly the first part suffices, so only that is put in order; the best of the others follows it.
+            if step < rest.len() {
+                rest.select_nth_unstable_by(step, best_first);
+            }
+            let count = step.min(rest.len());
+            let part = &mut rest[..count];
+            part.sort_unstable_by(best_first);
             let rows: Vec<u32> = part.iter().map(|(_, row)| *row).collect();
             scores.resize(rows.len(), 0.0);
             let begun = Instant::now();
@@ -456,14 +458,16 @@ impl Scan<'_> {
         pools
     }
 
-    /// `None` when the pool would have to hold a large share of the rows.
-    fn by_bits(&self) -> Option<Lists<TopRecords>> {
+    /// `None` when the pools would have to hold all rows, or, where the method is free, when
+    /// another one is cheaper than to go on.
+    fn by_bits(&self, is_free: bool) -> Option<Lists<TopRecords>> {
         let query = self.query_bits();
         let bytes = self.query_bytes();
-        let mut keep = self.limits.map(|limit| self.costs.bits_keep(limit));
+        let mut passes = Passes::new(self.costs.level());
         let mut first = true;
         loop {
-            self.pays(keep)?;
+            let keep = self.limits.map(|limit| Costs::bits_keep(limit, passes.level));
+            self.work().cuts([keep.near, keep.far]).then_some(())?;
             let begun = Instant::now();
             let pools = self.bit_pools(&query, keep);
             self.learn_scan(Step::Bits, None, begun);
@@ -476,22 +480,23 @@ impl Scan<'_> {
                 }
                 return Some(Lists { near, far });
             }
-            self.costs.grow();
             first = false;
-            keep = keep.map(|keep| keep.saturating_mul(if lost > TOLERANCE * 16.0 { 4 } else { 2 }));
+            let steps = if lost > TOLERANCE * 16.0 { 2 } else { 1 };
+            if !self.costs.again(self.work(), self.both_limits(), &mut passes, steps) && is_free {
+                return None;
+            }
         }
     }
 
     /// Records from a pool of Hamming distances, and the share of them that was probably lost.
     fn rescore_bits(&self, pool: Pool, (query, scale): &(Vec<i8>, f32), limit: usize) -> (TopRecords, f64) {
+        let begun = Instant::now();
         let (mut kept, cut) = pool.finish();
         // In the order of memory: neighbours share pages.
         kept.sort_unstable_by_key(|(_, row)| *row);
         let rows: Vec<u32> = kept.iter().map(|(_, row)| *row).collect();
         let mut products = vec![0; rows.len()];
-        let begun = Instant::now();
         self.kernels.dot_i8_at(query, self.snapshot.bytes(), &rows, &mut products);
-        self.learn(Step::BytesAt, rows.len(), begun);
         let candidates: Vec<(f32, u32)> = rows
             .iter()
             .zip(&products)
@@ -502,6 +507,7 @@ impl Scan<'_> {
             .collect();
         let mut best: Vec<(f32, u32)> =
             kept.iter().zip(&candidates).map(|((distance, _), (score, _))| (*score, *distance)).collect();
+        self.learn(Step::Kept, rows.len(), begun);
         let (records, _) = self.rescore(candidates, None, limit);
         let Some(cut) = cut.filter(|_| limit > 0) else { return (records, 0.0) };
         let sample = ESTIMATE_ROWS.max(limit.saturating_mul(2)).min(best.len());
@@ -516,6 +522,11 @@ impl Scan<'_> {
         let share = (lost + missing * line.beyond(self.floor, last)) / limit as f64;
         (records, share)
     }
+}
+
+/// Higher scores first, of equal ones later rows.
+fn best_first(a: &(f32, u32), b: &(f32, u32)) -> Ordering {
+    b.0.total_cmp(&a.0).then(b.1.cmp(&a.1))
 }
 
 fn absorb(pools: &mut Lists<Pool>, found: Lists<Pool>) {

@@ -5,7 +5,8 @@ import { recordKey } from "../../../ts/domain/record.js";
 import type { NativeCore, VectorIndex } from "../../../ts/native/contract.js";
 import { openCore } from "../../../ts/native/core.js";
 import type { Store } from "../../../ts/store/store.js";
-import { type VectorQuery, VectorSearch } from "../../../ts/vectors/vector-search.js";
+import { VectorSearch } from "../../../ts/vectors/vector-search.js";
+import type { VectorQuery } from "../../../ts/vectors/vector-source.js";
 import { aMemory, anEmbedding } from "../../support/builders.js";
 import { nativeAbsence, theAddon } from "../../support/native.js";
 import { openStore, sql } from "../../support/store.js";
@@ -31,6 +32,15 @@ const cores = [
 ];
 if (!hasAddon) it.skip(`vector search with the addon${nativeAbsence}`, () => {});
 
+/** As if these changes had been committed one by one. */
+function logMany(path: string, count: number, key: number): void {
+  sql(
+    path,
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+     INSERT INTO vector_changes (record_key) SELECT ${key} FROM n`,
+  );
+}
+
 interface Bench {
   readonly folder: string;
   readonly store: Store;
@@ -52,9 +62,11 @@ function openSearch(core: NativeCore, path: string, folder: string): Bench {
     {
       lastSequence: () => store.embeddings.lastSequence(),
       firstSequence: () => store.embeddings.firstSequence(),
+      shortenLog: (sequence) => store.changeLog.shorten(code, sequence),
       changedAfter: (after, until) => store.embeddings.changedAfter(after, until),
       rowsOf: (keys) => store.embeddings.rowsOf(keys, code, 3),
       rowsAfter: (after, limit) => store.embeddings.rowsAfter(after, code, 3, limit),
+      rowsBefore: (before, limit) => store.embeddings.rowsBefore(before, code, 3, limit),
     },
     {
       inMemory: core.kind === "twin",
@@ -80,25 +92,6 @@ function openSearch(core: NativeCore, path: string, folder: string): Bench {
 describe.each(cores)("vector search, $name", ({ core }) => {
   const bench = (path = join(tempFolder(), "memory.db"), folder = join(tempFolder(), "index")): Bench =>
     openSearch(core, path, folder);
-
-  it("does not count a change as taken up that another process commits while others are", async () => {
-    const { add, search, store, found } = bench();
-    const first = add(0);
-    await search.sync();
-    const second = add(0.1);
-    let third = 0;
-    const { embeddings } = store;
-    const read = embeddings.changedAfter.bind(embeddings);
-    vi.spyOn(embeddings, "changedAfter").mockImplementationOnce((...request) => {
-      const keys = read(...request);
-      third = add(0.2);
-      return keys;
-    });
-    await search.sync();
-    expect(await found()).toEqual([first, second, third]);
-    await search.sync();
-    expect(await found()).toEqual([first, second, third]);
-  });
 
   it("finds a row at once, before the index has it", async () => {
     const { add, found, search } = bench();
@@ -151,6 +144,24 @@ describe.each(cores)("vector search, $name", ({ core }) => {
     expect(await first.found()).toEqual([b, a]);
   });
 
+  it("takes up nothing as done that another process commits while it looks", async () => {
+    const first = bench();
+    const a = first.add(0.2);
+    await first.search.sync();
+    const b = first.add(0.1);
+    const { embeddings } = first.store;
+    const look = embeddings.changedAfter.bind(embeddings);
+    let late = 0;
+    vi.spyOn(embeddings, "changedAfter").mockImplementation((after, until) => {
+      const changed = look(after, until);
+      if (late === 0) late = first.add(0.3);
+      return changed;
+    });
+    await first.search.sync();
+    expect(first.search.info()).toMatchObject({ behind: 1, live: 2 });
+    expect(await first.found()).toEqual([b, a, late]);
+  });
+
   it("takes up many rows before it searches", async () => {
     const { add, found, search, store } = bench();
     store.database.transaction(() => {
@@ -173,6 +184,28 @@ describe.each(cores)("vector search, $name", ({ core }) => {
     expect(await found()).toEqual([a, c, d, 5]);
     await search.sync();
     expect(search.info()).toMatchObject({ behind: 0, live: 4 });
+  });
+
+  it("rebuilds an index whose changes were removed because all others had them", async () => {
+    const first = bench();
+    const ids = [0.3, 0.2].map(first.add);
+    await first.search.sync();
+    const second = bench(first.path);
+    expect(await second.found()).toEqual([...ids].reverse());
+    await second.search.sync();
+    const c = first.add(0.1);
+    logMany(first.path, 25_000, recordKey("mem", ids[0] ?? 0));
+    await first.search.sync();
+    const kept = Number(sql(first.path, "SELECT count(*) AS n FROM vector_changes")[0]?.["n"]);
+    if (core.kind === "twin") expect(kept).toBe(25_003);
+    else expect(kept).toBe(10_000);
+    expect(first.search.info()).toMatchObject({ behind: 0 });
+    // The other index is of its own here, and far behind.
+    const expected = [c, ids[1], ids[0]];
+    expect(await second.found()).toEqual(expected);
+    await second.search.sync();
+    expect(second.search.info()).toMatchObject({ behind: 0, live: 3 });
+    expect(await second.found()).toEqual(expected);
   });
 
   it("rebuilds an index that is ahead of its database, as after a restored backup", async () => {

@@ -2,7 +2,7 @@
 // are not kept waiting. What fails half-way is taken back; a second run adds nothing.
 
 import type { Config } from "../../config.js";
-import { recordKey } from "../../domain/record.js";
+import { type RecordId, recordKey } from "../../domain/record.js";
 import { parseInstant, storageStamp } from "../../domain/time.js";
 import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
 import { describeError, MemoryError } from "../../errors.js";
@@ -11,6 +11,7 @@ import type { NewEmbedding } from "../../store/store.js";
 import { breathe, type Progress } from "../progress.js";
 import { type ImportOutcome, ImportReport } from "./import-report.js";
 import {
+  type Extras,
   type FileCoUse,
   type FileRelation,
   type FileVectors,
@@ -129,41 +130,43 @@ class ImportRun {
   #takeMemory(record: SourceRecord["record"], line: number): void {
     const { memory, ...extras } = readMemory(record, this.#options);
     const held = this.#target.memoryHolder(memory);
-    const key = recordKey("mem", memory.id);
-    this.#relations.push(...extras.relations);
-    this.#coUses.push(...extras.coUses);
-    if (held !== null) {
-      this.#report.skippedMemories++;
-      if (memory.id > 0) this.#keys.set(key, recordKey("mem", held));
-      return;
-    }
-    const embedding = this.#embedding(extras.vectors, extras.badVector, line);
-    const id = this.#target.addMemory(memory, embedding, extras.use);
-    if (memory.id > 0) this.#keys.set(key, recordKey("mem", id));
-    this.#report.importedMemories++;
-    const instant = parseInstant(memory.timestamp);
-    if (instant !== null && instant - this.#options.now > this.#parts.config.limits.futureSkewMs)
-      this.#report.futureTimestamps++;
+    const isNew = this.#takeRecord({ kind: "mem", id: memory.id }, held, extras, line, (embedding) =>
+      this.#target.addMemory(memory, embedding, extras.use),
+    );
+    if (!isNew) this.#report.skippedMemories++;
+    else this.#report.importedMemories++;
+    if (isNew && this.#isInFuture(memory.timestamp)) this.#report.futureTimestamps++;
   }
 
   #takeEpisode(record: SourceRecord["record"], line: number): void {
     const { episode, ...extras } = readEpisode(record, this.#options);
-    const key = recordKey("ep", episode.id);
+    const held = this.#target.episodeHolder(episode);
+    const isNew = this.#takeRecord({ kind: "ep", id: episode.id }, held, extras, line, (embedding) =>
+      this.#target.addEpisode(episode, embedding, extras.use),
+    );
+    if (!isNew) this.#report.skippedEpisodes++;
+    else this.#report.importedEpisodes++;
+    if (isNew && this.#isInFuture(episode.startTime)) this.#report.futureEpisodeTimestamps++;
+  }
+
+  /** Adds a record that nothing in the store holds. Whether it was added; its relations count in either case. */
+  #takeRecord(
+    { kind, id }: RecordId,
+    held: number | null,
+    extras: Extras,
+    line: number,
+    add: (embedding: NewEmbedding | null) => number,
+  ): boolean {
     this.#relations.push(...extras.relations);
     this.#coUses.push(...extras.coUses);
-    const held = this.#target.episodeHolder(episode);
-    if (held !== null) {
-      this.#report.skippedEpisodes++;
-      if (episode.id > 0) this.#keys.set(key, recordKey("ep", held));
-      return;
-    }
-    const embedding = this.#embedding(extras.vectors, extras.badVector, line);
-    const id = this.#target.addEpisode(episode, embedding, extras.use);
-    if (episode.id > 0) this.#keys.set(key, recordKey("ep", id));
-    this.#report.importedEpisodes++;
-    const start = parseInstant(episode.startTime);
-    if (start !== null && start - this.#options.now > this.#parts.config.limits.futureSkewMs)
-      this.#report.futureEpisodeTimestamps++;
+    const ours = held ?? add(this.#embedding(extras.vectors, extras.badVector, line));
+    if (id > 0) this.#keys.set(recordKey(kind, id), recordKey(kind, ours));
+    return held === null;
+  }
+
+  #isInFuture(timestamp: string | null): boolean {
+    const instant = parseInstant(timestamp);
+    return instant !== null && instant - this.#options.now > this.#parts.config.limits.futureSkewMs;
   }
 
   #takeProfile(record: SourceRecord["record"], line: number): void {

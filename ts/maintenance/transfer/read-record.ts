@@ -36,7 +36,7 @@ export interface FileVectors {
   readonly blocks: readonly EmbeddedBlock[];
 }
 
-interface Extras {
+export interface Extras {
   readonly use: MovedUse | null;
   readonly vectors: FileVectors | null;
   /** the record carries a vector that cannot be read */

@@ -7,7 +7,7 @@ import type { RelationType } from "../../domain/relation.js";
 import type { WriteScope } from "../../domain/scope.js";
 import { parseInstant } from "../../domain/time.js";
 import type { MovedUse } from "../../store/belongings.js";
-import type { NewEmbedding } from "../../store/store.js";
+import type { Moved, NewEmbedding } from "../../store/store.js";
 import type { MovedProfile } from "../../store/transfer.js";
 
 export interface TargetStore {
@@ -17,18 +17,8 @@ export interface TargetStore {
   summaries(scope: WriteScope): readonly { readonly id: number; readonly summary: string }[];
   profile(agentId: string, userId: string): MovedProfile | null;
   /** under its own id where that is free, else above `above`; null when a unique index refuses it */
-  restoreMemory(
-    memory: Memory,
-    embedding: NewEmbedding | null,
-    use: MovedUse | null,
-    above: number,
-  ): number | null;
-  restoreEpisode(
-    episode: Episode,
-    embedding: NewEmbedding | null,
-    use: MovedUse | null,
-    above: number,
-  ): number;
+  addMemory(memory: Memory, embedding: NewEmbedding | null, moved: Moved): number | null;
+  addEpisode(episode: Episode, embedding: NewEmbedding | null, moved: Moved): number;
   putProfile(profile: MovedProfile): void;
   removeProfile(agentId: string, userId: string): void;
   hasRelation(from: number, to: number, type: RelationType): boolean;
@@ -82,7 +72,8 @@ export class ImportTarget {
       for (const key of keysOf(memory)) this.#planned.set(key, id);
       return id;
     }
-    const id = this.#store.restoreMemory(memory, embedding, use, this.#lastIds.mem);
+    const moved = { id: memory.id, above: this.#lastIds.mem, use };
+    const id = this.#store.addMemory(memory, embedding, moved);
     if (id === null) throw new Error("the unique indexes refused a row that the probes did not find");
     this.#batch.push({ kind: "mem", id });
     return id;
@@ -104,7 +95,8 @@ export class ImportTarget {
   addEpisode(episode: Episode, embedding: NewEmbedding | null, use: MovedUse | null): number {
     if (this.#dryRun) return this.#nextPlanned--;
     // The bucket's summaries must be read before its first new row is written.
-    const id = this.#store.restoreEpisode(episode, embedding, use, this.#lastIds.ep);
+    const moved = { id: episode.id, above: this.#lastIds.ep, use };
+    const id = this.#store.addEpisode(episode, embedding, moved);
     this.#batch.push({ kind: "ep", id });
     return id;
   }
