@@ -5,6 +5,7 @@ import { describe, expect, vi } from "vitest";
 import { texts } from "../contract/calls.js";
 import { verifies } from "../contract/verifies.js";
 import { type Answer, serverEnvironment, startServer, type TestServer } from "../support/client.js";
+import { nativeAbsence } from "../support/native.js";
 import { frames, startRaw } from "../support/process.js";
 import { sql } from "../support/store.js";
 import { tempFolder } from "../support/temp.js";
@@ -156,7 +157,9 @@ describe("a database", () => {
         await own(servers[0], "umbrella in the hall");
         expect(logged()).toBeLessThan(10_100);
       };
-      await vi.waitFor(askUntilShort, { timeout: 15_000, interval: 300 });
+      // An index in memory leaves no word of how far it is, so the log stays for it.
+      const hasIndexFiles = nativeAbsence === "" && process.env["CPERSONA_NATIVE"] !== "off";
+      if (hasIndexFiles) await vi.waitFor(askUntilShort, { timeout: 15_000, interval: 300 });
       for (const server of servers) expect(await own(server, "umbrella in the hall")).toHaveLength(6);
     },
   );

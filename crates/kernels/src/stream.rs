@@ -8,7 +8,7 @@ const STEP: usize = 64;
 /// XOR of all whole 32-bit words of `bytes`, by so many threads; bytes behind the last whole word are left out.
 #[must_use]
 pub fn xor_words(bytes: &[u8], threads: usize) -> u32 {
-    let part = bytes.len().div_ceil(threads.max(1)).next_multiple_of(STREAMS * STEP);
+    let part = bytes.len().max(1).div_ceil(threads.max(1)).next_multiple_of(STREAMS * STEP);
     std::thread::scope(|scope| {
         let mut parts = bytes.chunks(part);
         let first = parts.next().unwrap_or_default();
