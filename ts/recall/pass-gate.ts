@@ -65,7 +65,7 @@ function evidenceLevels(records: number, request: RecallRequest, parts: RecallPa
   const floor = isKnown ? FLOOR_LEVEL : Math.min(meaning, minSimilarity) * 0.5;
   const evidence = levelForStore(records, 0, gateEvidence) * beta ** PRECISION_EXPONENT;
   const share = request.deep ? 0.5 : 1;
-  const weights = evidenceWeights(parts.embedder.card.isContextual);
+  const weights = evidenceWeights(parts.questionDirections() !== null);
   return { evidence: evidence * share, meaning: meaning * share, floor: floor * share, weights };
 }
 

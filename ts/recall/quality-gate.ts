@@ -28,7 +28,7 @@ export interface EvidenceWeights {
  * with two 3.8 % and 11 %, all-MiniLM-L6-v2 2.6 % and 7 %.
  */
 const STATIC_WEIGHTS: EvidenceWeights = { words: 1, meaning: 0.8 };
-/** Vectors that see more than words are the better witness. */
+/** Vectors that see more than words are the better witness; questions have a direction in common for such a model. */
 const CONTEXTUAL_WEIGHTS: EvidenceWeights = { words: 0.5, meaning: 1.5 };
 
 export function evidenceWeights(isContextual: boolean): EvidenceWeights {
