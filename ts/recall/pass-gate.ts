@@ -4,7 +4,7 @@ import { TermFinder } from "../domain/term-finder.js";
 import { type Candidate, rowText } from "./candidate.js";
 import { coverage, levelForStore, rareIdentifiers, weighWords } from "./coverage.js";
 import { applyGate, evidenceWeights, type GateLevels, isKeywordHit } from "./quality-gate.js";
-import type { RecallParts, RecallRequest } from "./recall-parts.js";
+import type { CalibratedLevels, RecallParts, RecallRequest } from "./recall-parts.js";
 import type { LexicalQuery } from "./retrievers/lexical.js";
 import { cosineScale } from "./scale.js";
 
@@ -25,10 +25,12 @@ export function passGate(
   if (parts.config.recall.confidence.enabled) return passConfidence(candidates, request, parts);
   const pool = parts.pool(request.scope);
   const records = pool.memories + pool.episodes;
-  const levels = evidenceLevels(records, request, parts);
+  const learned = parts.levels(request.scope);
+  const scale = cosineScale(parts, learned);
+  const levels = evidenceLevels(records, learned, scale, request, parts);
   const { weights: _, ...shown } = levels;
   const looked = withCoverage(candidates, plan);
-  const verdict = applyGate(looked, levels, cosineScale(request, parts));
+  const verdict = applyGate(looked, levels, scale);
   return { passed: verdict.passed, fallback: false, openedBy: verdict.openedBy, levels: shown };
 }
 
@@ -57,13 +59,18 @@ const FLOOR_LEVEL = 0.4;
 /** Takes the weights 2 and 0.5 of strict and lenient to factors 1.15 and 0.87 of the needed evidence. */
 const PRECISION_EXPONENT = 0.2;
 
-function evidenceLevels(records: number, request: RecallRequest, parts: RecallParts): GateLevels {
+function evidenceLevels(
+  records: number,
+  learned: CalibratedLevels,
+  scale: (raw: number) => number,
+  request: RecallRequest,
+  parts: RecallParts,
+): GateLevels {
   const { minSimilarity, gateEvidence } = parts.config.recall;
-  const { beta } = parts.levels(request.scope);
-  const isKnown = (parts.embedder.card.unrelatedCosine ?? parts.levels(request.scope).unrelated) !== null;
-  const meaning = meaningLevel(records, request, parts);
+  const isKnown = (parts.embedder.card.unrelatedCosine ?? learned.unrelated) !== null;
+  const meaning = meaningLevel(records, learned, scale, parts);
   const floor = isKnown ? FLOOR_LEVEL : Math.min(meaning, minSimilarity) * 0.5;
-  const evidence = levelForStore(records, 0, gateEvidence) * beta ** PRECISION_EXPONENT;
+  const evidence = levelForStore(records, 0, gateEvidence) * learned.beta ** PRECISION_EXPONENT;
   const share = request.deep ? 0.5 : 1;
   const weights = evidenceWeights(parts.questionDirections() !== null);
   return { evidence: evidence * share, meaning: meaning * share, floor: floor * share, weights };
@@ -72,10 +79,14 @@ function evidenceLevels(records: number, request: RecallRequest, parts: RecallPa
 /** What a store teaches moves the card's level by no more than this: a store of one topic must not close it. */
 const MAX_SHIFT = 0.1;
 
-function meaningLevel(records: number, request: RecallRequest, parts: RecallParts): number {
+function meaningLevel(
+  records: number,
+  { cosine, unrelated }: CalibratedLevels,
+  scale: (raw: number) => number,
+  parts: RecallParts,
+): number {
   const { unrelatedCosine } = parts.embedder.card;
-  const { cosine, unrelated } = parts.levels(request.scope);
-  const measured = cosine === null ? null : cosineScale(request, parts)(cosine);
+  const measured = cosine === null ? null : scale(cosine);
   if (unrelatedCosine === null && measured !== null) return measured;
   if (unrelatedCosine === null && unrelated === null) return parts.config.recall.minSimilarity;
   const guessed = levelForStore(records, MEANING_SMALL, MEANING_LARGE);

@@ -22,7 +22,7 @@ export function withConfidence(
   if (!config.enabled || candidates.length === 0) return candidates;
   const context = confidenceContext(request, parts);
   const filled = fillCosines(candidates, queryVector, parts);
-  const scale = cosineScale(request, parts);
+  const scale = cosineScale(parts, parts.levels(request.scope));
   const uses = parts.uses(filled.map(({ key }) => key));
   return filled.map((candidate) => ({
     ...candidate,
