@@ -6,7 +6,8 @@ import { EmbeddingError } from "../embedding/failure.js";
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import type { RecordStep } from "../store/record-steps.js";
-import type { RemoteEntry, RemoteItem, RemoteRows } from "../store/remote-rows.js";
+import type { RecordText } from "../store/records.js";
+import type { RemoteEntry, RemoteRows } from "../store/remote-rows.js";
 import { breathe, within } from "./progress.js";
 
 /** The service, see `embedding/remote-index.ts`. Every call rejects with `embedding_failed`. */
@@ -206,7 +207,7 @@ export class RemotePush {
     }
   }
 
-  async #send(items: readonly RemoteItem[]): Promise<void> {
+  async #send(items: readonly RecordText[]): Promise<void> {
     for (const [agentId, group] of byAgent(items)) {
       // Before the call: what the service may hold must be known even if the answer never comes.
       this.#parts.rows.announce(group);
@@ -215,7 +216,7 @@ export class RemotePush {
   }
 
   /** Halves a list that the service refuses until the text at fault stands alone. */
-  async #index(agentId: string, items: readonly RemoteItem[]): Promise<void> {
+  async #index(agentId: string, items: readonly RecordText[]): Promise<void> {
     const { rows, service, maxRetries } = this.#parts;
     try {
       await service.index(

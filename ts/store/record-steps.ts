@@ -3,6 +3,7 @@
 
 import type { RecordKind } from "../domain/record.js";
 import type { Database } from "./database.js";
+import { RECORD_TABLES } from "./records.js";
 
 /** Records looked at in one step: about 5 ms. */
 export const STEP_RECORDS = 10_000;
@@ -23,7 +24,7 @@ export function stepThrough(
   { kind, before, limit }: { kind: RecordKind; before: number | null; limit: number },
   find: (low: number, high: number) => number[],
 ): RecordStep {
-  const table = kind === "mem" ? "memories" : "episodes";
+  const table = RECORD_TABLES[kind];
   const high = before ?? Number(db.value(`SELECT coalesce(max(id), 0) FROM ${table}`)) + 1;
   const low = Math.max(1, high - STEP_RECORDS);
   const ids = find(low, high);

@@ -6,14 +6,8 @@ import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
 import { contentHash } from "./memories.js";
 import { type RecordStep, STEP_RECORDS, stepThrough } from "./record-steps.js";
+import { RECORD_TABLES, type RecordText, recordTexts } from "./records.js";
 import type { Settings } from "./settings.js";
-
-/** A record as a service is to hold it. */
-export interface RemoteItem {
-  readonly key: number;
-  readonly agentId: string;
-  readonly text: string;
-}
 
 /** A record that a service may hold under an agent's name. */
 export interface RemoteEntry {
@@ -47,7 +41,7 @@ export class RemoteRows {
 
   /** Ids of records that the service has not confirmed as they are, among the next below `before` (null: the newest). */
   unsentIds(kind: RecordKind, before: number | null, limit: number): RecordStep {
-    const table = kind === "mem" ? "memories" : "episodes";
+    const table = RECORD_TABLES[kind];
     const query = this.#db.sql(
       `SELECT r.id AS id FROM ${table} r WHERE r.id >= ? AND r.id < ?
          AND NOT EXISTS (SELECT 1 FROM remote_rows h WHERE h.service = ? AND ${HELD[kind]})
@@ -74,22 +68,8 @@ export class RemoteRows {
   }
 
   /** What to push of these records: keys that are gone are absent. */
-  items(keys: readonly number[]): RemoteItem[] {
-    const json = JSON.stringify(keys);
-    return this.#db
-      .sql(
-        `SELECT id * 2 AS key, agent_id, content AS text FROM memories
-           WHERE id IN (SELECT value / 2 FROM json_each(?) WHERE value % 2 = 0)
-         UNION ALL
-         SELECT id * 2 + 1, agent_id, summary FROM episodes
-           WHERE id IN (SELECT value / 2 FROM json_each(?) WHERE value % 2 = 1)`,
-      )
-      .all(json, json)
-      .map((row) => ({
-        key: Number(row["key"]),
-        agentId: String(row["agent_id"]),
-        text: String(row["text"]),
-      }));
+  items(keys: readonly number[]): RecordText[] {
+    return recordTexts(this.#db, keys);
   }
 
   /** Notes that the service is about to be given these: from now on it may hold them. */
@@ -98,7 +78,7 @@ export class RemoteRows {
   }
 
   /** Notes that the service holds exactly these texts. */
-  confirm(items: readonly RemoteItem[]): void {
+  confirm(items: readonly RecordText[]): void {
     this.#put(items.map(({ text, ...entry }) => ({ ...entry, hash: contentHash(text) })));
   }
 

@@ -5,6 +5,7 @@ import type { WriteScope } from "../domain/scope.js";
 import type { MovedUse } from "./belongings.js";
 import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
+import { RECORD_TABLES } from "./records.js";
 
 export interface MovedProfile {
   readonly agentId: string;
@@ -18,8 +19,6 @@ export interface TransferCounts {
   readonly episodes: number;
   readonly profiles: number;
 }
-
-const TABLES: Record<RecordKind, string> = { mem: "memories", ep: "episodes" };
 
 export class Transfer {
   readonly #db: Database;
@@ -40,7 +39,9 @@ export class Transfer {
   /** Up to `limit` ids of an agent's records behind `after`, ascending. */
   idsAfter(kind: RecordKind, agentId: string | null, after: number, limit: number): number[] {
     return this.#db
-      .sql(`SELECT id FROM ${TABLES[kind]} WHERE id > ? AND (? IS NULL OR agent_id = ?) ORDER BY id LIMIT ?`)
+      .sql(
+        `SELECT id FROM ${RECORD_TABLES[kind]} WHERE id > ? AND (? IS NULL OR agent_id = ?) ORDER BY id LIMIT ?`,
+      )
       .all(after, agentId, agentId, limit)
       .map((row) => Number(row["id"]));
   }
@@ -73,7 +74,7 @@ export class Transfer {
 
   /** The id itself where it is free, else a new one above `above`. */
   freeId(kind: RecordKind, id: number, above: number): number {
-    const table = TABLES[kind];
+    const table = RECORD_TABLES[kind];
     if (id >= 1 && this.#db.value(`SELECT 1 FROM ${table} WHERE id = ?`, id) === undefined) return id;
     const last = Number(this.#db.value("SELECT seq FROM sqlite_sequence WHERE name = ?", table) ?? 0);
     return Math.max(last, above) + 1;

@@ -3,9 +3,12 @@
 import type { RecordKind } from "../domain/record.js";
 import type { Database } from "./database.js";
 import { type RecordStep, stepThrough } from "./record-steps.js";
+import { RECORD_TABLES, recordTexts } from "./records.js";
 
 const MEMORY_KEY = "m.id * 2";
 const EPISODE_KEY = "e.id * 2 + 1";
+/** As the index \`embeddings_waiting\` has it. */
+const IS_WAITING = "length(vector) = 0 AND end_char > 0";
 
 export class VectorGaps {
   readonly #db: Database;
@@ -16,7 +19,7 @@ export class VectorGaps {
 
   /** Ids of records without a vector of this embedder among the next below `before` (null: the newest). */
   idsWithoutVector(kind: RecordKind, embedder: number, before: number | null, limit: number): RecordStep {
-    const table = kind === "mem" ? "memories" : "episodes";
+    const table = RECORD_TABLES[kind];
     const key = kind === "mem" ? "r.id * 2" : "r.id * 2 + 1";
     const query = this.#db.sql(
       `SELECT r.id AS id FROM ${table} r WHERE r.id >= ? AND r.id < ?
@@ -33,7 +36,7 @@ export class VectorGaps {
     return this.#db
       .sql(
         `SELECT DISTINCT record_key AS key FROM embeddings
-         WHERE length(vector) = 0 AND end_char > 0 AND embedder = ? AND record_key > ? ORDER BY record_key LIMIT ?`,
+         WHERE ${IS_WAITING} AND embedder = ? AND record_key > ? ORDER BY record_key LIMIT ?`,
       )
       .all(embedder, after, limit)
       .map((row) => Number(row["key"]));
@@ -62,10 +65,10 @@ export class VectorGaps {
         ),
       );
     const waiting = this.#db.value(
-      `SELECT count(DISTINCT record_key) FROM embeddings v WHERE length(vector) = 0 AND end_char > 0 AND embedder = ?
+      `SELECT count(DISTINCT record_key) FROM embeddings v WHERE ${IS_WAITING} AND embedder = ?
          AND (? IS NULL
-           OR EXISTS (SELECT 1 FROM memories m WHERE ${MEMORY_KEY} = v.record_key AND m.agent_id = ?)
-           OR EXISTS (SELECT 1 FROM episodes e WHERE ${EPISODE_KEY} = v.record_key AND e.agent_id = ?))`,
+           OR EXISTS (SELECT 1 FROM memories m WHERE v.record_key % 2 = 0 AND m.id = v.record_key / 2 AND m.agent_id = ?)
+           OR EXISTS (SELECT 1 FROM episodes e WHERE v.record_key % 2 = 1 AND e.id = v.record_key / 2 AND e.agent_id = ?))`,
       embedder,
       agentId,
       agentId,
@@ -80,14 +83,6 @@ export class VectorGaps {
 
   /** Texts to embed of these records: keys that are gone are absent. */
   texts(keys: readonly number[]): Map<number, string> {
-    const json = JSON.stringify(keys);
-    const rows = this.#db
-      .sql(
-        `SELECT ${MEMORY_KEY} AS key, m.content AS text FROM memories m WHERE ${MEMORY_KEY} IN (SELECT value FROM json_each(?))
-         UNION ALL
-         SELECT ${EPISODE_KEY} AS key, e.summary AS text FROM episodes e WHERE ${EPISODE_KEY} IN (SELECT value FROM json_each(?))`,
-      )
-      .all(json, json);
-    return new Map(rows.map((row) => [Number(row["key"]), String(row["text"])]));
+    return new Map(recordTexts(this.#db, keys).map(({ key, text }) => [key, text]));
   }
 }
