@@ -59,6 +59,11 @@ export interface Embedder {
   close(): void;
 }
 
+/** The identity of the vectors in use; null while the embedder is off or its identity is not known. */
+export function presentIdentity(embedder: Pick<Embedder, "state" | "identity">): EmbedderIdentity | null {
+  return embedder.state().status === "off" ? null : embedder.identity();
+}
+
 /** The label written beside every vector, e.g. `http:bge-m3:1024`; equal labels mean comparable vectors. */
 export function identityKey(identity: EmbedderIdentity): string {
   const { provider, model, dimension, prefixes } = identity;

@@ -3,7 +3,7 @@
 import { recordKey, recordOfKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
 import { parseInstant } from "../domain/time.js";
-import { calibratedCosine, identityKey } from "../embedding/embedder.js";
+import { calibratedCosine, identityKey, presentIdentity } from "../embedding/embedder.js";
 import type { CalibrateParts } from "../maintenance/calibrate.js";
 import { confidence } from "../recall/confidence.js";
 import type { CalibrationParts } from "../service/calibration-service.js";
@@ -21,7 +21,7 @@ export function calibrationParts(wiring: Wiring): CalibrationParts {
     lease: (ms) => lease.take(ms),
     release: () => lease.release(),
     embedder: () => {
-      const identity = embedder.state().status === "off" ? null : embedder.identity();
+      const identity = presentIdentity(embedder);
       return identity === null ? null : { dimension: identity.dimension, identity: identityKey(identity) };
     },
   };

@@ -2,7 +2,7 @@
 
 import { recordKey, recordOfKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
-import { calibratedCosine, identityKey } from "../embedding/embedder.js";
+import { calibratedCosine, presentIdentity } from "../embedding/embedder.js";
 import { Backfill } from "../maintenance/backfill.js";
 import type { DeepCheckParts } from "../maintenance/deep-check.js";
 import { OldVectors } from "../maintenance/old-vectors.js";
@@ -20,6 +20,7 @@ import { contentHash } from "../store/memories.js";
 import { SCHEMA_VERSION } from "../store/schema.js";
 import { repairSchemaFault, schemaFaults } from "../store/schema-check.js";
 import { Store } from "../store/store.js";
+import { embedderCode } from "./embedder-code.js";
 import type { OpenWiring } from "./open-wiring.js";
 import type { Wiring } from "./recall-parts.js";
 
@@ -71,14 +72,9 @@ function* numbered(records: Iterable<Record<string, unknown>>) {
 
 function labelParts({ embedder }: Wiring): ImportParts["embedder"] {
   return {
-    identity: () => (embedder.state().status === "off" ? null : embedder.identity()),
+    identity: () => presentIdentity(embedder),
     embedDocuments: (texts) => embedder.embedDocuments(texts),
   };
-}
-
-function embedderCode({ store, embedder }: Wiring): number | null {
-  const identity = embedder.state().status === "off" ? null : embedder.identity();
-  return identity === null ? null : store.embeddings.embedderCode(identityKey(identity), identity.dimension);
 }
 
 function backfillOf(wiring: MaintenanceWiring): Backfill {

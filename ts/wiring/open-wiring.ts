@@ -2,7 +2,7 @@
 
 import type { Config } from "../config.js";
 import { capabilitiesOf } from "../embedding/capabilities.js";
-import { identityKey } from "../embedding/embedder.js";
+import { identityKey, presentIdentity } from "../embedding/embedder.js";
 import { openEmbedder } from "../embedding/open-embedder.js";
 import { ReopeningEmbedder } from "../embedding/reopening.js";
 import { log, setLogLevel } from "../log.js";
@@ -37,7 +37,7 @@ export function openWiring(config: Config, clock: { now(): number }, { readOnly 
   });
   const searches = vectorSearches(config, core, store, embedder);
   const calibrations = new CalibrationStore(store.settings, () => {
-    const identity = embedder.state().status === "off" ? null : embedder.identity();
+    const identity = presentIdentity(embedder);
     return identity === null ? null : identityKey(identity);
   });
   const questions = questionDirections({ store, embedder });

@@ -1,7 +1,8 @@
 // Keeps the question directions of each embedder in the database: every process learns from the first.
 
 import { createHash } from "node:crypto";
-import { identityKey } from "../embedding/embedder.js";
+import { decodeVector, encodeVector } from "../domain/vector-bytes.js";
+import { identityKey, presentIdentity } from "../embedding/embedder.js";
 import { learnQuestionDirections, type QuestionDirections } from "../embedding/question-direction.js";
 import type { Wiring } from "./recall-parts.js";
 
@@ -20,45 +21,47 @@ export function questionDirections({
   embedder,
 }: Pick<Wiring, "store" | "embedder">): QuestionDirectionStore {
   const known = new Map<string, QuestionDirections | null>();
-  const nameOfCurrent = (): string | null => {
-    const identity =
-      embedder.card.isContextual && embedder.state().status !== "off" ? embedder.identity() : null;
-    if (identity === null) return null;
-    return `question-direction:${createHash("sha256").update(identityKey(identity)).digest("hex").slice(0, 32)}`;
+  const presentKey = (): string | null => {
+    const identity = embedder.card.isContextual ? presentIdentity(embedder) : null;
+    return identity === null ? null : identityKey(identity);
   };
-  const read = (name: string): QuestionDirections | null | undefined => {
-    if (known.has(name)) return known.get(name);
-    const text = store.settings.get(name);
+  const read = (key: string): QuestionDirections | null | undefined => {
+    if (known.has(key)) return known.get(key);
+    const text = store.settings.get(settingOf(key));
     const directions = text === null ? undefined : parse(text, embedder.identity()?.dimension ?? 0);
-    if (directions !== undefined) known.set(name, directions);
+    if (directions !== undefined) known.set(key, directions);
     return directions;
   };
   return {
     current: () => {
-      const name = nameOfCurrent();
-      return name === null ? null : (read(name) ?? null);
+      const key = presentKey();
+      return key === null ? null : (read(key) ?? null);
     },
     learn: async () => {
       // A server tells its model with its first answer.
       if (embedder.card.isContextual && embedder.identity() === null) await embedder.embedQuery("memory");
-      const name = nameOfCurrent();
-      if (name === null || read(name) !== undefined) return;
+      const key = presentKey();
+      if (key === null || read(key) !== undefined) return;
       const directions = await learnQuestionDirections(embedder);
       // The backend may have become another model meanwhile.
-      if (name === nameOfCurrent()) store.settings.put(name, directions === null ? NONE : format(directions));
+      if (key === presentKey())
+        store.settings.put(settingOf(key), directions === null ? NONE : format(directions));
     },
   };
 }
 
+function settingOf(key: string): string {
+  return `question-direction:${createHash("sha256").update(key).digest("hex").slice(0, 32)}`;
+}
+
 function format({ latin, japanese }: QuestionDirections): string {
-  return [latin, japanese].map((vector) => Buffer.from(vector.buffer).toString("base64")).join(" ");
+  return `${encodeVector(latin)} ${encodeVector(japanese)}`;
 }
 
 /** Undefined for text that is not what `format` writes: it is learned anew. */
 function parse(text: string, dimension: number): QuestionDirections | null | undefined {
   if (text === NONE) return null;
-  const [latin, japanese] = text.split(" ").map((part) => Buffer.from(part, "base64"));
-  if (latin?.length !== dimension * 4 || japanese?.length !== dimension * 4) return undefined;
-  const toVector = (bytes: Buffer): Float32Array => new Float32Array(Uint8Array.from(bytes).buffer);
-  return { latin: toVector(latin), japanese: toVector(japanese) };
+  const [latin, japanese] = text.split(" ").map(decodeVector);
+  if (latin?.length !== dimension || japanese?.length !== dimension) return undefined;
+  return { latin, japanese };
 }

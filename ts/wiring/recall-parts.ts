@@ -11,6 +11,7 @@ import type { NativeCore } from "../native/contract.js";
 import type { RecallParts } from "../recall/recall-parts.js";
 import type { VectorSource } from "../recall/retrievers/vector.js";
 import type { Store } from "../store/store.js";
+import { embedderCode } from "./embedder-code.js";
 import type { QuestionDirectionStore } from "./question-directions.js";
 import type { RemoteParts } from "./remote-parts.js";
 import type { VectorSearches } from "./vector-searches.js";
@@ -57,7 +58,8 @@ export function recallParts(wiring: Wiring): RecallParts {
 }
 
 /** Calibrated levels; while there are none that hold, and without a card, the rows themselves give the scale. */
-function levelsOf({ config, store, embedder, calibrations, questions }: Wiring): RecallParts["levels"] {
+function levelsOf(wiring: Wiring): RecallParts["levels"] {
+  const { config, store, embedder, calibrations, questions } = wiring;
   const quick = new QuickLevels({
     identity: () => {
       const identity = embedder.identity();
@@ -68,9 +70,8 @@ function levelsOf({ config, store, embedder, calibrations, questions }: Wiring):
       return directions === null ? null : [directions.latin, directions.japanese];
     },
     spreadVectors: (agentId, count, among) => {
-      const identity = embedder.identity();
-      if (identity === null) return [];
-      const code = store.embeddings.embedderCode(identityKey(identity), identity.dimension);
+      const code = embedderCode(wiring);
+      if (code === null) return [];
       const scope = { agentId: agentId === "" ? null : agentId, projectId: null, channel: null };
       const keys = store.memories.spreadIds(scope, count, among).map((id) => recordKey("mem", id));
       const vectors = store.embeddings.vectorsOf(keys, code);
@@ -96,11 +97,11 @@ function excludedKeys({ memories }: Store, scope: ReadScope): Float64Array | nul
   return Float64Array.from(memories.idsExcludedByTags(scope), (id) => recordKey("mem", id));
 }
 
-export function vectorSource({ store, embedder, searches }: Wiring): VectorSource | null {
+export function vectorSource(wiring: Wiring): VectorSource | null {
+  const { store, searches } = wiring;
   const search = searches.open();
-  const identity = embedder.identity();
-  if (search === null || identity === null) return null;
-  const code = store.embeddings.embedderCode(identityKey(identity), identity.dimension);
+  const code = embedderCode(wiring);
+  if (search === null || code === null) return null;
   return {
     search: (query) => search.search(query),
     cosinesOf: (keys, query) => bestCosines(store.embeddings.vectorsOf(keys, code), query),

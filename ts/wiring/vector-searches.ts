@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Config } from "../config.js";
-import { type Embedder, type EmbedderIdentity, identityKey } from "../embedding/embedder.js";
+import { type Embedder, type EmbedderIdentity, identityKey, presentIdentity } from "../embedding/embedder.js";
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
 import type { NativeCore } from "../native/contract.js";
@@ -31,7 +31,7 @@ export function vectorSearches(
   const opened = new Map<string, VectorSearch>();
   return {
     open: () => {
-      const identity = embedder.state().status === "off" ? null : embedder.identity();
+      const identity = presentIdentity(embedder);
       if (identity === null) return null;
       const key = identityKey(identity);
       const search = opened.get(key) ?? openVectorSearch(config, core, store, embedder, identity);

@@ -8,12 +8,13 @@ import { RELATION_TYPES, type RelationType } from "../../domain/relation.js";
 import type { Source } from "../../domain/source.js";
 import { cleanText, countChars } from "../../domain/text.js";
 import { parseInstant, storageStamp } from "../../domain/time.js";
+import { decodeVector, readVector } from "../../domain/vector-bytes.js";
 import { invalidArgument } from "../../errors.js";
 import { checkJson, checkKey, checkScope, checkText, checkTimestamp } from "../../remember/checks.js";
 import type { MovedUse } from "../../store/belongings.js";
 import type { EmbeddedBlock } from "../../store/embeddings.js";
 import type { MovedProfile } from "../../store/transfer.js";
-import { decodeVector, idOf, type Line, readVector, toUnit } from "./wire.js";
+import { idOf, type Line, toUnit } from "./wire.js";
 
 /** Relations and shared use as a file names them: by the keys that the records have there. */
 export interface FileRelation {

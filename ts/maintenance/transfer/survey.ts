@@ -3,12 +3,13 @@
 import { dot } from "../../domain/dot.js";
 import { recordKey } from "../../domain/record.js";
 import { RELATION_TYPES, type RelationType } from "../../domain/relation.js";
+import { decodeVector, readVector } from "../../domain/vector-bytes.js";
 import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
 import { MemoryError } from "../../errors.js";
 import { breathe } from "../progress.js";
 import type { FileRelation } from "./read-record.js";
 import type { RecordSource } from "./source.js";
-import { decodeVector, idOf, type Line, readVector, toUnit } from "./wire.js";
+import { idOf, type Line, toUnit } from "./wire.js";
 
 /** Types whose number a header declares. */
 const COUNTED = {

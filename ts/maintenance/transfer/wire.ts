@@ -3,6 +3,7 @@
 
 import type { Episode, Memory } from "../../domain/memory.js";
 import { formatRef, recordOfKey } from "../../domain/record.js";
+import { encodeVector } from "../../domain/vector-bytes.js";
 import type { RecordBelongings } from "../../store/belongings.js";
 import type { EmbeddedBlock } from "../../store/embeddings.js";
 import type { MovedProfile, TransferCounts } from "../../store/transfer.js";
@@ -134,22 +135,6 @@ function vectorKeys({ vectors }: RecordBelongings): Line {
           ]),
         }),
   };
-}
-
-function encodeVector(vector: Float32Array): string {
-  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
-}
-
-/** Null when the text is no whole number of finite float32 values. */
-export function decodeVector(text: string): Float32Array | null {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
-  return readVector(Buffer.from(text, "base64"));
-}
-
-export function readVector(bytes: Uint8Array): Float32Array | null {
-  if (bytes.byteLength === 0 || bytes.byteLength % 4 !== 0) return null;
-  const vector = new Float32Array(Uint8Array.from(bytes).buffer);
-  return vector.every((value) => Number.isFinite(value)) ? vector : null;
 }
 
 function unitMean(blocks: readonly EmbeddedBlock[]): Float32Array {
