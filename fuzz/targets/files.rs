@@ -81,6 +81,7 @@ fuzz_target!(|input: &[u8]| {
     let writer = open(folder.path());
     assert!(writer.try_lock().expect("a fresh folder"), "nobody else knows the folder");
     fill(&writer);
+    writer.compact().expect("room for a second copy");
     writer.unlock();
     let mapped = open(folder.path());
     look(&mapped);

@@ -28,12 +28,7 @@ export interface NativeBinding {
   ): FusedRanking;
   readonly NativeStaticTable: { open(path: string): BoundStaticTable };
   readonly NativeVectorIndex: {
-    open(
-      folder: string,
-      dimension: number,
-      identity: Uint8Array,
-      centre: Float32Array | null,
-    ): BoundVectorIndex;
+    open(folder: string, dimension: number, identity: Uint8Array): BoundVectorIndex;
   };
   xorWords(bytes: Uint8Array, threads: number): number;
   panicForTest(): void;
@@ -83,13 +78,13 @@ export function nativeCore(binding: NativeBinding): NativeCore {
 }
 
 function openNativeVectorIndex(binding: NativeBinding, options: VectorIndexOptions): VectorIndex {
-  const { folder, dimension, identity, centre } = options;
+  const { folder, dimension, identity } = options;
   if (folder === null) {
     throw new MemoryError("invalid_argument", "folder must be a path for a native index", {
       field: "folder",
     });
   }
-  const bound = coded(() => binding.NativeVectorIndex.open(folder, dimension, identity, centre));
+  const bound = coded(() => binding.NativeVectorIndex.open(folder, dimension, identity));
   return new NativeIndex(bound, dimension);
 }
 

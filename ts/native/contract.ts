@@ -79,6 +79,11 @@ export interface VectorIndexInfo {
   /** sequence number of the last change applied, 0 for an empty index */
   readonly sequence: number;
   readonly generation: number;
+  /**
+   * rows that the index held when a compaction last learned what their vectors share, which sign bits leave out;
+   * a twin has no sign bits and says `live`
+   */
+  readonly centredRows: number;
   /** bytes of the mapped files, or of the arrays of a twin */
   readonly bytes: number;
 }
@@ -99,8 +104,8 @@ export interface VectorIndex {
   /** `publish` that does not hold up the main thread while the disk is waited for. */
   publishAsync(sequence: number): Promise<void>;
   /**
-   * Drops removed rows by writing a new generation, off the main thread; searches go on. Needs the lock until
-   * it has settled. Resolves to false when `close` ended it.
+   * Drops removed rows and learns the centre anew by writing a new generation, off the main thread; searches go
+   * on. Needs the lock until it has settled. Resolves to false when `close` ended it.
    */
   compact(): Promise<boolean>;
   /** Empties the index into a new generation with sequence 0. Needs the lock. */
@@ -119,8 +124,6 @@ export interface VectorIndexOptions {
   readonly dimension: number;
   /** 16 bytes that name database and embedder; an index with another identity is emptied when opened */
   readonly identity: Uint8Array;
-  /** length dimension; its direction is removed before sign bits are taken; null removes nothing */
-  readonly centre: Float32Array | null;
 }
 
 /** Ranked lists to fuse: list i is `keys[offsets[i] .. offsets[i + 1]]`, best first. */

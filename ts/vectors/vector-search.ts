@@ -36,6 +36,9 @@ const CHANGES_OF_A_RECORD = 8;
 /** Removed rows from which on a compaction is worth its writes, and their least share of all. */
 const LEAST_REMOVED_ROWS = 1024;
 const LEAST_REMOVED_SHARE = 0.25;
+/** Rows from which on sign bits are searched, and growth since they were made after which they are made anew. */
+const LEAST_CENTRED_ROWS = 2048;
+const CENTRED_GROWTH = 4;
 /** Publishing waits for the disk, so changes are collected for a while; searches see them at once all the same. */
 const SYNC_DELAY_MS = 1000;
 const SOON_MS = 20;
@@ -199,9 +202,7 @@ export class VectorSearch {
       if (changes === null) await this.#rebuild();
       else await this.#apply(changes);
       this.#isBroken = false;
-      const { rows, live } = this.#index.info();
-      if (rows - live >= Math.max(LEAST_REMOVED_ROWS, rows * LEAST_REMOVED_SHARE))
-        await this.#index.compact();
+      if (isWorthCompaction(this.#index.info())) await this.#index.compact();
       if (!this.#options.inMemory) await this.#shortenLog();
     } finally {
       this.#index.unlock();
@@ -273,7 +274,20 @@ export class VectorSearch {
   }
 }
 
-const NOTHING: VectorIndexInfo = { rows: 0, live: 0, sequence: 0, generation: 0, bytes: 0 };
+const NOTHING: VectorIndexInfo = {
+  rows: 0,
+  live: 0,
+  sequence: 0,
+  generation: 0,
+  centredRows: 0,
+  bytes: 0,
+};
+
+/** Many removed rows cost every scan; sign bits made when there were few rows tell little about many. */
+function isWorthCompaction({ rows, live, centredRows }: VectorIndexInfo): boolean {
+  if (rows - live >= Math.max(LEAST_REMOVED_ROWS, rows * LEAST_REMOVED_SHARE)) return true;
+  return live >= Math.max(LEAST_CENTRED_ROWS, centredRows * CENTRED_GROWTH);
+}
 
 function isUnusable(error: unknown): boolean {
   return error instanceof MemoryError && error.code === "index_unavailable";

@@ -8,9 +8,9 @@ export interface VectorSource {
   lastSequence(): number;
   /** smallest sequence number still in the log; of an empty one the next it would have */
   firstSequence(): number;
-  /** distinct keys changed in `(after, until]`, ascending */
   /** Removes some log entries that no index needs, `sequence` being published. Whether more are left. */
   shortenLog(sequence: number): boolean;
+  /** distinct keys changed in `(after, until]`, ascending */
   changedAfter(after: number, until: number): Float64Array;
   rowsOf(keys: Float64Array): VectorRows;
   /** in the order in which they were stored, behind this id; the id to go on from, null at the end */

@@ -34,7 +34,7 @@ export function vectorSearches(
       const identity = presentIdentity(embedder);
       if (identity === null) return null;
       const key = identityKey(identity);
-      const search = opened.get(key) ?? openVectorSearch(config, core, store, embedder, identity);
+      const search = opened.get(key) ?? openVectorSearch(config, core, store, identity);
       opened.set(key, search);
       return search;
     },
@@ -62,7 +62,6 @@ function openVectorSearch(
   config: Config,
   core: NativeCore,
   store: Store,
-  embedder: Embedder,
   identity: EmbedderIdentity,
 ): VectorSearch {
   const { dimension } = identity;
@@ -72,19 +71,14 @@ function openVectorSearch(
   const folder = indexFolder(config.database.path, name);
   // A database in memory has no files, and the addon's index is files.
   const engine = folder === null ? twinCore : core;
-  const index = engine.openVectorIndex({
-    ...options,
-    folder,
-    centre: embedder.card.centre,
-  });
+  const index = engine.openVectorIndex({ ...options, folder });
   return new VectorSearch(
     index,
     storedVectors(store, store.embeddings.embedderCode(key, dimension), dimension),
     {
       inMemory: folder === null || core.kind === "twin",
       // Never locked, so the addon makes no files there. A path whose folder is readable for certain.
-      openScratch: () =>
-        engine.openVectorIndex({ ...options, folder: `${config.database.path}.none`, centre: null }),
+      openScratch: () => engine.openVectorIndex({ ...options, folder: `${config.database.path}.none` }),
     },
   );
 }

@@ -68,8 +68,8 @@ fn measure(rows: usize, dimension: usize, kernels: Kernels, threads: usize) -> R
             shared.iter().zip(centre).map(|(s, c)| s * 1.5 + c + normal.next() * 0.9).collect();
         unit(&values)
     };
-    let options = Options { centre: Some(shared.clone()), kernels, ..Options::new(dimension, [1; 16]) };
-    let index = VectorIndex::open(folder.path(), options)?;
+    let options = Options { kernels, ..Options::new(dimension, [1; 16]) };
+    let index = VectorIndex::open(folder.path(), options.clone())?;
     if !index.try_lock()? {
         return Err("a fresh folder is locked".into());
     }
@@ -90,11 +90,11 @@ fn measure(rows: usize, dimension: usize, kernels: Kernels, threads: usize) -> R
         })?;
     }
     index.publish(1)?;
+    index.compact()?;
     let filled = begun.elapsed();
     let queries: Vec<Vec<f32>> = (0..QUERIES).map(|_| point(&mut normal)).collect();
     let cold = Instant::now();
-    let reader_options = Options { centre: Some(shared), kernels, ..Options::new(dimension, [1; 16]) };
-    let index = VectorIndex::open(folder.path(), reader_options)?;
+    let index = VectorIndex::open(folder.path(), options)?;
     index.info()?;
     println!(
         "\n{rows} x {dimension}, {}, {threads} thread(s); filled in {:.1} s, opened in {:.2} ms",

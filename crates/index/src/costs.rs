@@ -95,6 +95,13 @@ impl Costs {
         self.level.load(Ordering::Relaxed)
     }
 
+    /// Other sign bits: what the former ones needed says nothing.
+    pub(crate) fn forget_level(&self) {
+        self.level.store(0, Ordering::Relaxed);
+        self.easy.store(0, Ordering::Relaxed);
+        self.refused.store(0, Ordering::Relaxed);
+    }
+
     /// Rows that a sign-bit pass keeps for a list of `limit` records. On text embeddings of 384 elements 0.995
     /// of the answers lay within 60 to 120 times as many rows, whether of 5,000 or of 115,000.
     pub(crate) fn bits_keep(limit: usize, level: u32) -> usize {

@@ -9,7 +9,8 @@
 //! | 16 | 4 | CRC-32 of the 16 bytes before |
 //! | 20 | 4 | zero |
 //!
-//! `head` holds two slots, one page apart, written in turn. A slot:
+//! `head` holds two slots, one page apart, written in turn, and behind them the centre: float32, in the order
+//! of the machine that wrote it, or nothing. A slot:
 //!
 //! | at | bytes | field |
 //! | --- | --- | --- |
@@ -20,7 +21,7 @@
 //! | 20 | 4 | flags: 1 = a newer generation replaces this one |
 //! | 24 | 16 | identity |
 //! | 40 | 4 | CRC-32 of the centre, 0 without one |
-//! | 44 | 4 | zero |
+//! | 44 | 4 | rows that the index held when the centre was learned |
 //! | 48 | 8 | generation |
 //! | 56 | 8 | published rows |
 //! | 64 | 8 | sequence |
@@ -28,12 +29,12 @@
 //! | 80 | 4 | CRC-32 of the 80 bytes before |
 
 /// Raised whenever an older reader would misread the files.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// Rows of one metadata block, and of one word of removal flags.
 pub(crate) const BLOCK_ROWS: usize = 64;
 /// Distance of the two slots: a torn page spoils one of them only.
 pub(crate) const SLOT_STRIDE: usize = 4096;
-/// Bytes of `head`.
+/// Bytes of both slots; the centre follows them.
 pub(crate) const HEAD_BYTES: usize = 2 * SLOT_STRIDE;
 /// Bytes of a slot that carry meaning.
 pub(crate) const SLOT_BYTES: usize = 84;
@@ -54,13 +55,15 @@ const SUPERSEDED: u32 = 1;
 pub(crate) struct Kind {
     pub(crate) dimension: u32,
     pub(crate) identity: [u8; 16],
-    pub(crate) centre: u32,
 }
 
 /// One state of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) kind: Kind,
+    /// Checksum of the centre that the generation's sign bits leave out.
+    pub(crate) centre: u32,
+    pub(crate) centred_rows: u32,
     pub(crate) superseded: bool,
     pub(crate) generation: u64,
     pub(crate) published: u64,
@@ -100,7 +103,8 @@ impl Head {
         put(16, &self.kind.dimension.to_le_bytes());
         put(20, &(if self.superseded { SUPERSEDED } else { 0 }).to_le_bytes());
         put(24, &self.kind.identity);
-        put(40, &self.kind.centre.to_le_bytes());
+        put(40, &self.centre.to_le_bytes());
+        put(44, &self.centred_rows.to_le_bytes());
         put(48, &self.generation.to_le_bytes());
         put(56, &self.published.to_le_bytes());
         put(64, &self.sequence.to_le_bytes());
@@ -129,7 +133,9 @@ fn parse(bytes: &[u8]) -> Option<Slot> {
         return Some(Slot::Foreign);
     }
     let head = Head {
-        kind: Kind { dimension: u32_at(bytes, 16)?, identity: array(bytes, 24)?, centre: u32_at(bytes, 40)? },
+        kind: Kind { dimension: u32_at(bytes, 16)?, identity: array(bytes, 24)? },
+        centre: u32_at(bytes, 40)?,
+        centred_rows: u32_at(bytes, 44)?,
         superseded: u32_at(bytes, 20)? & SUPERSEDED != 0,
         generation: u64_at(bytes, 48)?,
         published: u64_at(bytes, 56)?,
@@ -261,9 +267,11 @@ mod tests {
     use super::*;
 
     fn head(serial: u64) -> Head {
-        let kind = Kind { dimension: 384, identity: *b"0123456789abcdef", centre: 7 };
+        let kind = Kind { dimension: 384, identity: *b"0123456789abcdef" };
         Head {
             kind,
+            centre: 7,
+            centred_rows: 5,
             superseded: serial.is_multiple_of(2),
             generation: 3,
             published: 12,

@@ -11,6 +11,7 @@ use crate::format::{
     self, BLOCK_ROWS, DEAD_BYTES, Field, HEAD_BYTES, Head, Kind, Layout, META_BYTES, Region, Slot,
 };
 use crate::map::Map;
+use crate::quantize::Signs;
 use crate::zones::Zones;
 
 /// File name of the head inside a generation folder.
@@ -56,7 +57,10 @@ pub(crate) fn open_regions(folder: &Path, options: &OpenOptions) -> Result<[File
 pub(crate) struct Generation {
     pub(crate) number: u64,
     pub(crate) layout: Layout,
+    /// Makes the sign bits of its rows, and of what they are compared with.
+    pub(crate) signs: Arc<Signs>,
     kind: Kind,
+    centre: u32,
     head: File,
     files: [File; 5],
     /// The last snapshot, replaced when more rows are published.
@@ -79,6 +83,7 @@ pub(crate) struct Snapshot {
     pub(crate) layout: Layout,
     pub(crate) rows: usize,
     pub(crate) zones: Zones,
+    pub(crate) signs: Arc<Signs>,
     maps: Arc<[Map; 5]>,
 }
 
@@ -93,13 +98,16 @@ impl Generation {
         }
         let layout = Layout::new(kind.dimension as usize);
         let files = open_regions(&folder, File::options().read(true))?;
+        let signs = Arc::new(read_signs(&head, &state)?);
         let nothing = Snapshot {
             layout,
             rows: 0,
             zones: Zones::default(),
+            signs: Arc::clone(&signs),
             maps: Arc::new([const { Map::empty() }; 5]),
         };
-        let this = Self { number, layout, kind, head, files, last: Mutex::new(Arc::new(nothing)) };
+        let last = Mutex::new(Arc::new(nothing));
+        let this = Self { number, layout, signs, kind, centre: state.centre, head, files, last };
         this.check(&state)?;
         Ok(Some(this))
     }
@@ -125,17 +133,20 @@ impl Generation {
         }
         if rows < last.rows {
             // Another thread has seen a later state since `head` was read. Zones of more rows are still true.
-            let (zones, maps) = (last.zones.clone(), Arc::clone(&last.maps));
-            return Ok(Arc::new(Snapshot { layout: self.layout, rows, zones, maps }));
+            return Ok(Arc::new(self.snapshot_of(rows, last.zones.clone(), Arc::clone(&last.maps))));
         }
         let mut maps = Arc::clone(&last.maps);
         if self.needs(head.published)?.iter().zip(maps.iter()).any(|(need, map)| *need > map.len() as u64) {
             maps = Arc::new(self.map(lengths)?);
         }
-        let mut next = Snapshot { layout: self.layout, rows, zones: Zones::default(), maps };
+        let mut next = self.snapshot_of(rows, Zones::default(), maps);
         next.zones = last.zones.extended(last.rows, &next);
         *last = Arc::new(next);
         Ok(Arc::clone(&last))
+    }
+
+    fn snapshot_of(&self, rows: usize, zones: Zones, maps: Arc<[Map; 5]>) -> Snapshot {
+        Snapshot { layout: self.layout, rows, zones, signs: Arc::clone(&self.signs), maps }
     }
 
     fn map(&self, lengths: [u64; 5]) -> Result<[Map; 5], IndexError> {
@@ -172,7 +183,7 @@ impl Generation {
     }
 
     fn check_kind(&self, head: &Head) -> Result<(), IndexError> {
-        if head.kind != self.kind || head.generation != self.number {
+        if head.kind != self.kind || head.centre != self.centre || head.generation != self.number {
             return Err(IndexError::damaged(HEAD, "it belongs to another index"));
         }
         Ok(())
@@ -191,13 +202,13 @@ impl Generation {
         Ok(lengths)
     }
 
-    /// Both slots must be intact: a check for `verify`, stricter than reading.
-    pub(crate) fn check_slots(&self) -> Result<(), IndexError> {
+    /// Both slots and the centre must be intact: a check for `verify`, stricter than reading.
+    pub(crate) fn check_head(&self) -> Result<(), IndexError> {
         for attempt in 0..HEAD_ATTEMPTS {
             let bytes = read_start(&self.head)?;
             let slots = [format::parse_slot(&bytes), format::parse_slot(&bytes[format::SLOT_STRIDE..])];
-            if slots.iter().all(|slot| matches!(slot, Slot::Valid(_))) {
-                return Ok(());
+            if let [Slot::Valid(head), Slot::Valid(_)] = slots {
+                return read_signs(&self.head, &head).map(drop);
             }
             pause(attempt);
         }
@@ -224,19 +235,39 @@ fn pause(attempt: usize) {
     }
 }
 
-/// The bytes of a head, zeros where the file is short.
+/// The slots of a head, zeros where the file is short.
 fn read_start(file: &File) -> Result<[u8; HEAD_BYTES], IndexError> {
     let mut bytes = [0; HEAD_BYTES];
+    read_part(file, &mut bytes, 0)?;
+    Ok(bytes)
+}
+
+/// The centre that a head names.
+fn read_signs(file: &File, head: &Head) -> Result<Signs, IndexError> {
+    if head.centre == 0 {
+        return Ok(Signs::default());
+    }
+    let mut bytes = vec![0; head.kind.dimension as usize * 4];
+    read_part(file, &mut bytes, HEAD_BYTES as u64)?;
+    let signs = Signs::of(bytes.as_chunks::<4>().0.iter().map(|value| f32::from_ne_bytes(*value)).collect());
+    if signs.checksum() != head.centre {
+        return Err(IndexError::damaged(HEAD, "its centre fails its checksum"));
+    }
+    Ok(signs)
+}
+
+/// Fills `bytes` from the file; what the file does not have stays as it is.
+fn read_part(file: &File, bytes: &mut [u8], offset: u64) -> Result<(), IndexError> {
     let mut filled = 0;
-    while filled < HEAD_BYTES {
-        match read_at(file, &mut bytes[filled..], filled as u64) {
+    while filled < bytes.len() {
+        match read_at(file, &mut bytes[filled..], offset + filled as u64) {
             Ok(0) => break,
             Ok(count) => filled += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(IndexError::io(HEAD, "cannot read")(error)),
         }
     }
-    Ok(bytes)
+    Ok(())
 }
 
 #[cfg(unix)]

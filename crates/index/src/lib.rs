@@ -7,10 +7,10 @@
 //!   current          names the generation in use; replaced by a rename
 //!   writer.lock      locked by the one writer; the system frees it with the process
 //!   gen-<n>/
-//!     head           two checksummed copies of: kind, published rows, sequence
+//!     head           two checksummed copies of: kind, published rows, sequence; and the centre
 //!     vectors.f32    float32 rows
 //!     vectors.i8     int8 rows, largest magnitude 127
-//!     bits.u64       sign bits without the centre's direction, rows padded to 64 bits
+//!     bits.u64       sign bits without what all rows share (the centre), rows padded to 64 bits
 //!     meta           per 64 rows: keys, times, scopes, blocks, int8 scales, checksums
 //!     dead           per 64 rows: removal flags, twice
 //! ```
@@ -53,7 +53,6 @@ use costs::Costs;
 use format::{Head, Kind, MAX_DIMENSION};
 use generation::{Generation, Snapshot, State, read_pointer};
 use key_set::KeySet;
-use quantize::Signs;
 use scan::{Lists, Scan};
 use select::{Filter, List};
 use top_k::{Hit, TopRecords};
@@ -71,7 +70,6 @@ pub struct VectorIndex {
     folder: PathBuf,
     kernels: Kernels,
     kind: Kind,
-    signs: Arc<Signs>,
     costs: Costs,
     open: RwLock<Option<Arc<Generation>>>,
     writer: Mutex<Option<Writer>>,
@@ -83,23 +81,16 @@ impl VectorIndex {
     /// kind, counts as empty until the lock is taken. Damage is reported by the calls that meet it.
     ///
     /// # Errors
-    /// [`IndexError::Invalid`] for a dimension out of range or a centre that is not finite,
-    /// [`IndexError::WrongDimension`] for a centre of another length.
+    /// [`IndexError::Invalid`] for a dimension out of range.
     pub fn open(folder: &Path, options: Options) -> Result<Self, IndexError> {
-        let Options { dimension, identity, centre, kernels } = options;
+        let Options { dimension, identity, kernels } = options;
         if !(1..=MAX_DIMENSION).contains(&dimension) {
             return Err(IndexError::Invalid { what: "the dimension must be 1 to 65,535" });
         }
-        if let Some(centre) = &centre {
-            check_length(dimension, centre.len())?;
-            check_finite(centre, "the centre holds a number that is not finite")?;
-        }
-        let signs = Signs::new(centre.as_deref());
         Ok(Self {
             folder: folder.to_owned(),
             kernels,
-            kind: Kind { dimension: dimension as u32, identity, centre: signs.checksum() },
-            signs: Arc::new(signs),
+            kind: Kind { dimension: dimension as u32, identity },
             costs: Costs::new(dimension),
             open: RwLock::new(None),
             writer: Mutex::new(None),
@@ -129,6 +120,7 @@ impl VectorIndex {
             rows: snapshot.rows as u64,
             live: snapshot.live(),
             sequence: head.sequence,
+            centred_rows: u64::from(head.centred_rows),
             generation: generation.number,
             bytes: generation.bytes()?,
         })
@@ -144,7 +136,7 @@ impl VectorIndex {
         let mut writer = self.writer();
         if writer.is_none() {
             let known = self.open.read().unwrap_or_else(PoisonError::into_inner).clone();
-            *writer = Writer::try_new(&self.folder, Arc::clone(&self.signs), self.kind, known)?;
+            *writer = Writer::try_new(&self.folder, self.kind, known)?;
             if let Some(writer) = &*writer {
                 self.keep(Some(Arc::clone(writer.generation())));
             }
@@ -188,8 +180,8 @@ impl VectorIndex {
         self.with_writer(|writer| writer.publish(sequence))
     }
 
-    /// Drops removed rows by writing a new generation. Rows not yet published move along and stay so. Searches
-    /// go on meanwhile. False when [`VectorIndex::interrupt`] ended it: nothing has changed then.
+    /// Drops removed rows by writing a new generation, with sign bits that leave out what the others have in
+    /// common now. Rows not yet published move along and stay so. Searches go on meanwhile. False when [`VectorIndex::interrupt`] ended it: nothing has changed then.
     ///
     /// # Errors
     /// [`IndexError::NotLocked`], [`IndexError::Damaged`] when a row fails its checksum, [`IndexError::Io`];
@@ -217,7 +209,7 @@ impl VectorIndex {
     /// [`IndexError::Damaged`] naming the first fault, or [`IndexError::Io`].
     pub fn verify(&self) -> Result<(), IndexError> {
         let Some((generation, _, snapshot)) = self.current()? else { return Ok(()) };
-        generation.check_slots()?;
+        generation.check_head()?;
         snapshot.verify()
     }
 
@@ -238,7 +230,6 @@ impl VectorIndex {
                     snapshot: &snapshot,
                     selection: &filter.select(&snapshot),
                     query: request.query,
-                    signs: &self.signs,
                     costs: &self.costs,
                     limits,
                     floor: request.floor,
@@ -356,7 +347,13 @@ impl VectorIndex {
     }
 
     fn keep(&self, generation: Option<Arc<Generation>>) {
-        *self.open.write().unwrap_or_else(PoisonError::into_inner) = generation;
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let number = |generation: &Option<Arc<Generation>>| generation.as_ref().map(|found| found.number);
+        if number(&open) != number(&generation) {
+            // Its signs are others, and may tell more.
+            self.costs.forget_level();
+        }
+        *open = generation;
     }
 
     fn check_rows(&self, rows: &Rows<'_>) -> Result<(), IndexError> {

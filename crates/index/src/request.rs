@@ -2,25 +2,23 @@
 
 use cpersona_kernels::Kernels;
 
-/// What an index is opened with. Dimension, identity and centre must match what the files were made with;
-/// otherwise the index counts as empty, and is emptied by the next holder of the writer's lock.
+/// What an index is opened with. Dimension and identity must match what the files were made with; otherwise
+/// the index counts as empty, and is emptied by the next holder of the writer's lock.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Elements of a vector, 1 to 65,535.
     pub dimension: usize,
     /// Names the source of the vectors.
     pub identity: [u8; 16],
-    /// `dimension` elements; its direction is removed before sign bits are taken. `None` removes nothing.
-    pub centre: Option<Vec<f32>>,
     /// The instruction set of the scans. Default: the best of this CPU.
     pub kernels: Kernels,
 }
 
 impl Options {
-    /// No centre, the best instruction set.
+    /// The best instruction set.
     #[must_use]
     pub fn new(dimension: usize, identity: [u8; 16]) -> Self {
-        Self { dimension, identity, centre: None, kernels: Kernels::best() }
+        Self { dimension, identity, kernels: Kernels::best() }
     }
 }
 
@@ -185,6 +183,9 @@ pub struct IndexInfo {
     pub live: u64,
     /// The last change applied, 0 for an empty index.
     pub sequence: u64,
+    /// Rows that the index held when it last learned what they have in common, which sign bits leave out. A
+    /// compaction learns it anew; when rows have multiplied, that makes searches faster.
+    pub centred_rows: u64,
     /// Number of the generation folder in use, 0 when there is none.
     pub generation: u64,
     /// Bytes of the mapped files.

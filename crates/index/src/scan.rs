@@ -20,7 +20,7 @@ use crate::costs::{Costs, Passes, Step, Work};
 use crate::estimate::Line;
 use crate::format::BLOCK_ROWS;
 use crate::generation::Snapshot;
-use crate::quantize::{self, Signs};
+use crate::quantize;
 use crate::request::Method;
 use crate::select::{Selected, Selection, bits_of};
 use crate::top_k::{Hit, Pool, TopRecords, rank_of, score_of};
@@ -55,7 +55,6 @@ pub(crate) struct Scan<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) selection: &'a Selection,
     pub(crate) query: &'a [f32],
-    pub(crate) signs: &'a Signs,
     pub(crate) costs: &'a Costs,
     pub(crate) limits: Lists<usize>,
     pub(crate) floor: f32,
@@ -405,7 +404,7 @@ impl Scan<'_> {
     /// Sign bits of the query.
     fn query_bits(&self) -> Vec<u64> {
         let mut words = Vec::new();
-        self.signs.to_words(self.query, &mut words);
+        self.snapshot.signs.to_words(self.query, &mut words);
         words
     }
 

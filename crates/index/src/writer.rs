@@ -29,6 +29,8 @@ use crate::request::Rows;
 use crate::select::bits_of;
 
 const LOCK: &str = "writer.lock";
+/// Rows from which a compaction learns the centre, at most: enough to know it to a hundredth of its length.
+const SAMPLE_ROWS: usize = 4096;
 /// Rows that are gathered before a write, in appends and in compaction.
 const BATCH_ROWS: usize = 512;
 
@@ -37,7 +39,6 @@ const BATCH_ROWS: usize = 512;
 pub(crate) struct Writer {
     _lock: File,
     folder: PathBuf,
-    signs: Arc<Signs>,
     kind: Kind,
     generation: Arc<Generation>,
     sink: Sink,
@@ -77,7 +78,6 @@ impl Writer {
     /// empty one. A `known` generation that is still in use is taken over with its mapping.
     pub(crate) fn try_new(
         folder: &Path,
-        signs: Arc<Signs>,
         kind: Kind,
         known: Option<Arc<Generation>>,
     ) -> Result<Option<Self>, IndexError> {
@@ -91,7 +91,6 @@ impl Writer {
         let this = Self {
             _lock: lock,
             folder: folder.to_owned(),
-            signs,
             kind,
             generation,
             sink,
@@ -128,7 +127,7 @@ impl Writer {
     /// An empty generation in place of whatever the folder holds.
     fn create(folder: &Path, kind: Kind) -> Result<Found, IndexError> {
         let mut sink = Sink::create(folder, next_number(folder, 0), kind)?;
-        let (generation, head) = sink.finish(folder, kind, 0, 0)?;
+        let (generation, head) = sink.finish(folder, kind, &Contents::default())?;
         point_to(folder, generation.number)?;
         Ok(Found { generation: Arc::new(generation), sink, head, dead: Vec::new() })
     }
@@ -155,7 +154,7 @@ impl Writer {
         self.sink.reserve(end)?;
         let mut batch = Batch::default();
         for (i, vector) in rows.vectors.chunks_exact(layout.dimension).enumerate() {
-            batch.encode(rows, i, vector, &self.signs);
+            batch.encode(rows, i, vector, &self.generation.signs);
             if batch.len() == BATCH_ROWS {
                 self.sink.write(self.written() + (i + 1 - BATCH_ROWS) as u64, &batch)?;
                 batch.clear();
@@ -200,13 +199,9 @@ impl Writer {
     /// Makes written rows durable, then visible.
     pub(crate) fn publish(&mut self, sequence: u64) -> Result<(), IndexError> {
         self.sink.flush()?;
-        let next = Head {
-            superseded: false,
-            published: self.written(),
-            sequence,
-            serial: self.head.serial + 1,
-            ..self.head
-        };
+        let published = self.written();
+        let serial = self.head.serial + 1;
+        let next = Head { superseded: false, published, sequence, serial, ..self.head };
         self.sink.write_head(&next)?;
         self.head = next;
         self.pending.clear();
@@ -234,6 +229,8 @@ impl Writer {
 
     fn move_to(&mut self, mut sink: Sink, source: &Snapshot, stop: &AtomicBool) -> Result<bool, IndexError> {
         let first_pending = self.head.published as usize;
+        let signs = learn_from(source);
+        let mut bits = Vec::new();
         let mut published = 0;
         let mut pending = Vec::new();
         let mut batch = Batch::default();
@@ -253,21 +250,25 @@ impl Writer {
                 } else {
                     pending.push(row.key);
                 }
-                batch.push(&row);
+                bits.clear();
+                signs.to_words(row.vector, &mut bits);
+                batch.push(&StoredRow { bits: &bits, ..row });
             }
             if batch.len() >= BATCH_ROWS {
                 sink.append(&mut written, &mut batch)?;
             }
         }
         sink.append(&mut written, &mut batch)?;
-        self.replace(sink, published, self.head.sequence, pending)?;
+        let centred_rows = written as u32;
+        let contents = Contents { signs, centred_rows, published, sequence: self.head.sequence };
+        self.replace(sink, &contents, pending)?;
         Ok(true)
     }
 
     /// Starts an empty generation with sequence 0.
     pub(crate) fn reset(&mut self) -> Result<(), IndexError> {
         let sink = self.prepare()?;
-        self.replace(sink, 0, 0, Vec::new())
+        self.replace(sink, &Contents::default(), Vec::new())
     }
 
     fn prepare(&self) -> Result<Sink, IndexError> {
@@ -275,19 +276,13 @@ impl Writer {
     }
 
     /// Moves to a generation whose rows are written.
-    fn replace(
-        &mut self,
-        mut sink: Sink,
-        published: u64,
-        sequence: u64,
-        pending: Vec<u64>,
-    ) -> Result<(), IndexError> {
-        let (generation, head) = sink.finish(&self.folder, self.kind, published, sequence)?;
+    fn replace(&mut self, mut sink: Sink, contents: &Contents, pending: Vec<u64>) -> Result<(), IndexError> {
+        let (generation, head) = sink.finish(&self.folder, self.kind, contents)?;
         let marked = Head { superseded: true, serial: self.head.serial + 1, ..self.head };
         self.sink.write_head(&marked)?;
         self.head = marked;
         point_to(&self.folder, head.generation)?;
-        let written = published as usize + pending.len();
+        let written = contents.published as usize + pending.len();
         self.generation = Arc::new(generation);
         self.sink = sink;
         self.head = head;
@@ -306,6 +301,14 @@ impl Writer {
             }
         }
     }
+}
+
+/// What the rows that are not removed have in common, from a sample all over them.
+fn learn_from(source: &Snapshot) -> Signs {
+    let step = (source.live() as usize).div_ceil(SAMPLE_ROWS).max(1);
+    let alive = (0..source.blocks())
+        .flat_map(|block| bits_of(source.alive(block)).map(move |i| source.row(block, i).vector));
+    Signs::learn(alive.step_by(step))
 }
 
 /// Numbers of the generation folders that exist.
@@ -406,6 +409,15 @@ impl Batch {
     }
 }
 
+/// What a new generation is about to say of itself.
+#[derive(Debug, Default)]
+struct Contents {
+    signs: Signs,
+    centred_rows: u32,
+    published: u64,
+    sequence: u64,
+}
+
 /// Files of a generation, open for writing.
 #[derive(Debug)]
 struct Sink {
@@ -441,13 +453,23 @@ impl Sink {
         &mut self,
         index: &Path,
         kind: Kind,
-        published: u64,
-        sequence: u64,
+        contents: &Contents,
     ) -> Result<(Generation, Head), IndexError> {
         self.flush()?;
         self.head.set_len(HEAD_BYTES as u64).map_err(IndexError::io(HEAD, "cannot grow"))?;
-        let mut head =
-            Head { kind, superseded: false, generation: self.number, published, sequence, serial: 0 };
+        let Contents { signs, centred_rows, published, sequence } = contents;
+        write_at(&self.head, HEAD_BYTES as u64, as_bytes(signs.centre()))
+            .map_err(IndexError::io(HEAD, "cannot write"))?;
+        let mut head = Head {
+            kind,
+            centre: signs.checksum(),
+            centred_rows: *centred_rows,
+            superseded: false,
+            generation: self.number,
+            published: *published,
+            sequence: *sequence,
+            serial: 0,
+        };
         self.write_head(&head)?;
         head.serial = 1;
         self.write_head(&head)?;

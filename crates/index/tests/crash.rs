@@ -15,19 +15,22 @@ use support::{Row, append, open_locked, options, rows};
 const DIMENSION: usize = 20;
 const FILES: [&str; 6] = ["head", "vectors.f32", "vectors.i8", "bits.u64", "meta", "dead"];
 
-/// A folder with 150 published rows, two of them removed, and no writer.
+/// A folder with 150 published rows, two of them removed, their centre, and no writer.
 fn filled() -> (tempfile::TempDir, Vec<Row>) {
     let folder = tempfile::tempdir().unwrap();
     let stored = rows(150, DIMENSION, 11);
     let index = open_locked(folder.path(), DIMENSION);
-    append(&index, &stored).unwrap();
+    append(&index, &stored[..140]).unwrap();
+    index.publish(41).unwrap();
+    index.compact().unwrap();
+    append(&index, &stored[140..]).unwrap();
     index.remove(&[6, 8]).unwrap();
     index.publish(42).unwrap();
     (folder, stored)
 }
 
 fn file(folder: &Path, name: &str) -> PathBuf {
-    folder.join("gen-1").join(name)
+    folder.join("gen-2").join(name)
 }
 
 fn reader(folder: &Path) -> VectorIndex {
@@ -102,7 +105,7 @@ fn a_file_cut_anywhere_below_the_published_rows_is_damage() {
     for name in FILES {
         let (folder, stored) = filled();
         let needed = match name {
-            "head" => 8192,
+            "head" => 8192 + DIMENSION * 4,
             "vectors.f32" => 150 * DIMENSION * 4,
             "vectors.i8" => 150 * DIMENSION,
             "bits.u64" => 150 * 8,
@@ -119,9 +122,9 @@ fn a_file_cut_anywhere_below_the_published_rows_is_damage() {
             // A stranger's doing, while a reader has the file mapped.
             OpenOptions::new().write(true).open(file(folder.path(), name)).unwrap().set_len(cut).unwrap();
             let what = format!("{name} cut to {cut}");
-            // One copy of the head is enough.
+            // To a reader that knows the centre one copy of the head is enough.
             let enough = if name == "head" { 84 } else { needed };
-            for index in [&mapped, &reader(folder.path())] {
+            for (index, enough) in [(&mapped, enough), (&reader(folder.path()), needed)] {
                 if cut >= enough {
                     assert!(ask(index, &stored).is_ok(), "{what}");
                 } else {
@@ -170,7 +173,7 @@ fn a_pointer_to_nowhere_or_of_other_bytes_is_damage() {
         assert_heals(folder.path(), &reader(folder.path()), &stored, "pointer");
     }
     let (folder, stored) = filled();
-    fs::rename(folder.path().join("gen-1"), folder.path().join("gen-9")).unwrap();
+    fs::rename(folder.path().join("gen-2"), folder.path().join("gen-9")).unwrap();
     assert_damaged(ask(&reader(folder.path()), &stored), "renamed generation");
     assert_heals(folder.path(), &reader(folder.path()), &stored, "renamed generation");
 }
@@ -190,12 +193,11 @@ fn forge(folder: &Path, at: usize, bytes: &[u8]) {
 #[test]
 fn every_header_field_may_be_wrong() {
     let other_order = u32::from_ne_bytes(0x0102_0304_u32.to_ne_bytes()).swap_bytes().to_ne_bytes();
-    let foreign: [(&str, usize, &[u8]); 5] = [
+    let foreign: [(&str, usize, &[u8]); 4] = [
         ("byte order", 8, &other_order),
         ("version", 12, &[9, 0, 0, 0]),
         ("dimension", 16, &[21, 0, 0, 0]),
         ("identity", 30, b"x"),
-        ("centre", 40, &[1]),
     ];
     for (what, at, bytes) in foreign {
         let (folder, stored) = filled();
@@ -205,9 +207,10 @@ fn every_header_field_may_be_wrong() {
         assert_eq!(index.info().unwrap().sequence, 0, "{what}");
         assert_heals(folder.path(), &index, &stored, what);
     }
-    let damaged: [(&str, usize, &[u8]); 4] = [
+    let damaged: [(&str, usize, &[u8]); 5] = [
         ("magic", 0, b"CPVECTOX"),
-        ("generation", 48, &[2]),
+        ("centre", 40, &[1, 1, 1, 1]),
+        ("generation", 48, &[3]),
         ("rows beyond the files", 56, &5000_u64.to_le_bytes()),
         ("rows beyond any file", 56, &u64::MAX.to_le_bytes()),
     ];
@@ -252,6 +255,7 @@ fn verify_notices_a_flipped_bit_in_every_region() {
         ("meta", 1792 + 9),
         ("dead", 3),
         ("dead", 16 + 9),
+        ("head", 8192 + 5),
     ];
     for (name, at) in places {
         let (folder, stored) = filled();
@@ -261,8 +265,12 @@ fn verify_notices_a_flipped_bit_in_every_region() {
         assert_damaged(index.verify(), name);
         let writer = VectorIndex::open(folder.path(), options(DIMENSION)).unwrap();
         assert!(writer.try_lock().unwrap());
-        if name == "dead" {
-            assert_eq!(writer.info().unwrap().sequence, 0, "contradicting flags are not repaired by guess");
+        if name == "dead" || name == "head" {
+            assert_eq!(
+                writer.info().unwrap().sequence,
+                0,
+                "what contradicts itself is not repaired by guess"
+            );
         } else {
             assert_damaged(writer.compact(), "compaction copies no damaged row");
             writer.reset().unwrap();
@@ -277,16 +285,16 @@ fn verify_notices_a_flipped_bit_in_every_region() {
 fn a_crashed_compaction_leaves_the_former_generation() {
     let (folder, stored) = filled();
     // A folder half written, and a pointer that was not yet renamed.
-    fs::create_dir(folder.path().join("gen-2")).unwrap();
-    fs::write(folder.path().join("gen-2").join("head"), b"half").unwrap();
+    fs::create_dir(folder.path().join("gen-3")).unwrap();
+    fs::write(folder.path().join("gen-3").join("head"), b"half").unwrap();
     fs::write(folder.path().join("current.new"), b"half").unwrap();
     let index = reader(folder.path());
     assert_eq!(ask(&index, &stored).unwrap()[0], 0);
     let writer = open_locked(folder.path(), DIMENSION);
-    assert!(!folder.path().join("gen-2").exists(), "strays are removed");
+    assert!(!folder.path().join("gen-3").exists(), "strays are removed");
     writer.compact().unwrap();
     assert_eq!(index.info().unwrap().rows, 148);
-    assert!(!folder.path().join("gen-1").exists());
+    assert!(!folder.path().join("gen-2").exists());
     writer.unlock();
     // A writer that died after the mark and before the rename: the mark alone changes nothing.
     let number = index.info().unwrap().generation;

@@ -234,6 +234,48 @@ fn cheap_passes_find_what_the_exact_scan_finds() {
     }
 }
 
+/// Rows that lie in one corner of the space, as many models put them.
+fn shifted(count: usize, dimension: usize, seed: u64) -> Vec<Row> {
+    let shared = Seeded(seed).unit(dimension);
+    let towards = |row: Row| {
+        let vector: Vec<f32> = row.vector.iter().zip(&shared).map(|(x, s)| x * 0.5 + s).collect();
+        Row { vector: unit(&vector), ..row }
+    };
+    clustered(count, dimension, seed).into_iter().map(towards).collect()
+}
+
+/// Share of the ten nearest that the sign bits alone find.
+fn by_signs(index: &VectorIndex, queries: &[Row]) -> f64 {
+    let share = |query: &Row| {
+        let request = SearchRequest::new(&query.vector, 10);
+        let exact = index.search(&SearchRequest { method: Method::Exact, ..request }).unwrap();
+        let found = index.search(&SearchRequest { method: Method::BitsRaw, ..request }).unwrap();
+        overlap(&found, &exact) as f64 / exact.keys.len() as f64
+    };
+    queries.iter().map(share).sum::<f64>() / queries.len() as f64
+}
+
+#[test]
+fn what_all_rows_share_is_kept_out_of_sign_bits() {
+    let stored = shifted(6000, 128, 3);
+    let queries = &stored[..40];
+    let folder = tempfile::tempdir().unwrap();
+    let index = fill(folder.path(), &stored[..5000], Kernels::best().isa());
+    // The other handle has the old signs in memory.
+    let reader = VectorIndex::open(folder.path(), options(128)).unwrap();
+    let before = by_signs(&reader, queries);
+    assert_eq!(index.info().unwrap().centred_rows, 0);
+    index.compact().unwrap();
+    assert_eq!(index.info().unwrap().centred_rows, 5000);
+    append(&index, &stored[5000..]).unwrap();
+    index.publish(2).unwrap();
+    assert_eq!(index.info().unwrap().centred_rows, 5000, "learned once, used for what follows");
+    for after in [by_signs(&index, queries), by_signs(&reader, queries)] {
+        assert!(after > before + 0.15, "{before} before the centre was learned, {after} after");
+    }
+    reader.verify().unwrap();
+}
+
 #[test]
 fn every_instruction_set_gives_the_same_records() {
     // Rows 100 to 199 repeat the first hundred: equal scores, which the newer row wins.
@@ -424,7 +466,7 @@ fn another_kind_counts_as_empty_and_is_emptied_by_the_lock() {
     append(&index, &rows(10, 8, 1)).unwrap();
     index.publish(5).unwrap();
     index.unlock();
-    let others = [options(9), Options::new(8, [7; 16]), Options { centre: Some(vec![1.0; 8]), ..options(8) }];
+    let others = [options(9), Options::new(8, [7; 16])];
     for other in others {
         let dimension = other.dimension;
         let reader = VectorIndex::open(folder.path(), other).unwrap();
@@ -497,9 +539,6 @@ fn wrong_arguments_are_refused() {
     for dimension in [0, 65_536] {
         assert_eq!(code(VectorIndex::open(folder.path(), options(dimension)).map(drop)), "invalid");
     }
-    let centre = Some(vec![1.0; 3]);
-    let opened = VectorIndex::open(folder.path(), Options { centre, ..options(4) });
-    assert_eq!(code(opened.map(drop)), "wrong_dimension");
 }
 
 #[test]

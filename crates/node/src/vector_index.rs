@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cpersona_index::{IndexInfo, Options, SearchResult, VectorIndex};
 use cpersona_kernels::Kernels;
-use napi::bindgen_prelude::{AsyncTask, Float32Array, Float32ArraySlice, Float64Array, Uint32Array};
+use napi::bindgen_prelude::{AsyncTask, Float32Array, Float64Array, Uint32Array};
 use napi_derive::napi;
 
 use crate::arguments::{self, CheckedRows, CheckedSearch, RowArrays, SearchArguments};
@@ -27,6 +27,7 @@ pub struct InfoNumbers {
     pub rows: f64,
     pub live: f64,
     pub sequence: f64,
+    pub centred_rows: f64,
     pub generation: f64,
     pub bytes: f64,
 }
@@ -43,18 +44,9 @@ pub struct SearchArrays {
 #[napi]
 impl NativeVectorIndex {
     #[napi(factory, catch_unwind)]
-    pub fn open(
-        folder: String,
-        dimension: f64,
-        identity: &[u8],
-        centre: Option<Float32ArraySlice<'_>>,
-    ) -> Result<Self> {
+    pub fn open(folder: String, dimension: f64, identity: &[u8]) -> Result<Self> {
         let dimension = arguments::dimension(dimension)?;
         let mut options = Options::new(dimension, arguments::identity(identity)?);
-        if let Some(centre) = centre {
-            arguments::vectors("centre", &centre, Some(dimension))?;
-            options.centre = Some(centre.to_vec());
-        }
         if let Some(kernels) = Kernels::for_isa(simd::current()) {
             options.kernels = kernels;
         }
@@ -198,6 +190,7 @@ impl From<IndexInfo> for InfoNumbers {
             rows: info.rows as f64,
             live: info.live as f64,
             sequence: info.sequence as f64,
+            centred_rows: info.centred_rows as f64,
             generation: info.generation as f64,
             bytes: info.bytes as f64,
         }

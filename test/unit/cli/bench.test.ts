@@ -129,7 +129,6 @@ describe("vectors to search", () => {
 
   it("are mixtures of embeddings where texts are given", async () => {
     const maker = await mixedVectors(["red", "blue", "green", ""], {
-      card: { fusionWeight: 1, centre: null, unrelatedCosine: null, isContextual: false, languages: null },
       // A text without words has no vector.
       embedDocuments: async (texts) =>
         texts.map((text, i) => (text === "" ? null : Float32Array.from([0, 1, 2], (j) => Number(i === j)))),

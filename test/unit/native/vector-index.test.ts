@@ -183,7 +183,6 @@ function suite(name: "native" | "twin", open: Open): void {
         folder: join(folder, "index"),
         dimension: DIMENSION,
         identity: IDENTITY,
-        centre: null,
         ...overrides,
       });
       opened.push(index);
@@ -245,7 +244,7 @@ function suite(name: "native" | "twin", open: Open): void {
       const { generation } = index.info();
       expect(await index.compact()).toBe(true);
       expect(plain(index.search(ask()))).toEqual(oracle(left, [], ask()));
-      expect(index.info()).toMatchObject({ rows: 2, live: 2, sequence: 2 });
+      expect(index.info()).toMatchObject({ rows: 2, live: 2, sequence: 2, centredRows: 2 });
       expect(index.info().generation).toBeGreaterThan(generation);
     });
 
@@ -324,7 +323,6 @@ function suite(name: "native" | "twin", open: Open): void {
       const field = (name: string) => expect.objectContaining({ code: "invalid_argument", field: name });
       expect(() => openIndex({ dimension: 0 })).toThrow(field("dimension"));
       expect(() => openIndex({ identity: new Uint8Array(15) })).toThrow(field("identity"));
-      expect(() => openIndex({ centre: new Float32Array(3) })).toThrow(field("centre"));
     });
 
     it("refuses calls after close, and closes twice", () => {
@@ -353,7 +351,7 @@ describe.skipIf(nativeAbsence !== "")(`native vector index on disk${nativeAbsenc
   afterEach(() => rmSync(folder, { recursive: true }));
 
   function openHere(overrides: Partial<VectorIndexOptions> = {}) {
-    const options = { folder, dimension: DIMENSION, identity: IDENTITY, centre: null, ...overrides };
+    const options = { folder, dimension: DIMENSION, identity: IDENTITY, ...overrides };
     return theAddon().core.openVectorIndex(options);
   }
 

@@ -64,7 +64,6 @@ function aSearch() {
     folder: null,
     dimension: 2,
     identity: new Uint8Array(16),
-    centre: null,
   });
   const stored = new StoredRows(store.source, scorer);
   onTestFinished(() => stored.close());

@@ -55,7 +55,7 @@ interface Bench {
 function openSearch(core: NativeCore, path: string, folder: string): Bench {
   const store = openStore(path);
   const code = store.embeddings.embedderCode("test:model:3", 3);
-  const options = { dimension: 3, identity: new Uint8Array(16).fill(7), centre: null };
+  const options = { dimension: 3, identity: new Uint8Array(16).fill(7) };
   const index = core.openVectorIndex({ ...options, folder });
   const search = new VectorSearch(
     index,
@@ -249,6 +249,26 @@ describe.each(cores)("vector search, $name", ({ core }) => {
     expect(search.info().generation).toBeGreaterThan(generation);
     expect(await found()).toEqual(expected);
     expect(expected[0]).toBe(2999);
+  });
+
+  it("learns what vectors share when they have multiplied, and not before", async () => {
+    const { add, found, search, store, index } = bench();
+    const grow = async (count: number): Promise<number> => {
+      store.database.transaction(() => {
+        for (let i = 0; i < count; i++) add(0.1 + i / 4000);
+      });
+      await search.sync();
+      return index.info().generation;
+    };
+    const small = await grow(2000);
+    // A twin has no sign bits to make anew.
+    const made = core.kind === "twin" ? 0 : 1;
+    const large = await grow(100);
+    expect(large - small).toBe(made);
+    expect(index.info().centredRows).toBe(core.kind === "twin" ? index.info().live : 2100);
+    expect(await grow(3000)).toBe(large);
+    // Of equal ones the newest: the first of each growth.
+    expect((await found()).slice(0, 3)).toEqual([2101, 2001, 1]);
   });
 
   it("leaves a few removed rows where they are", async () => {

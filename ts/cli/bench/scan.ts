@@ -48,7 +48,7 @@ export async function benchScan(options: ScanOptions): Promise<TableRow[]> {
   try {
     const queries = maker.make(options.runs, QUERY_SEED);
     const file = python === null ? null : openSync(join(folder, "vectors.f32"), "w");
-    const index = fill(core, core.kind === "native" ? join(folder, "index") : null, options, file);
+    const index = await fill(core, core.kind === "native" ? join(folder, "index") : null, options, file);
     if (file !== null) closeSync(file);
     const bench = new ScanBench(options, queries, await readSpeeds(options));
     const truth = bench.found(index, { method: "exact" });
@@ -59,7 +59,7 @@ export async function benchScan(options: ScanOptions): Promise<TableRow[]> {
     out.push(...(await bench.parts(index)));
     index.close();
     if (twin !== null) {
-      const plain = fill(twin, null, options, null);
+      const plain = await fill(twin, null, options, null);
       out.push(await bench.line(plain, "exact (typescript)", { method: "exact" }, truth));
       plain.close();
     }
@@ -71,14 +71,14 @@ export async function benchScan(options: ScanOptions): Promise<TableRow[]> {
 }
 
 /** Writes the rows into an index and, for the peers, into a file, batch by batch. */
-function fill(
+async function fill(
   core: NativeCore,
   folder: string | null,
   { maker, rows }: ScanOptions,
   file: number | null,
-): VectorIndex {
-  const { dimension, centre } = maker;
-  const index = core.openVectorIndex({ folder, dimension, identity: new Uint8Array(16).fill(1), centre });
+): Promise<VectorIndex> {
+  const { dimension } = maker;
+  const index = core.openVectorIndex({ folder, dimension, identity: new Uint8Array(16).fill(1) });
   index.lock();
   for (let from = 0; from < rows; from += BATCH_ROWS) {
     say(`${rows} × ${dimension}: made ${from}`);
@@ -87,6 +87,8 @@ function fill(
     if (file !== null) writeAll(file, bytesOf(vectors));
   }
   index.publish(1);
+  // As a server does when rows have multiplied.
+  await index.compact();
   index.unlock();
   return index;
 }

@@ -13,8 +13,6 @@ export interface VectorMaker {
   /** for the table */
   readonly name: string;
   readonly dimension: number;
-  /** the direction that all vectors share, as an embedder's card gives it; null for random ones */
-  readonly centre: Float32Array | null;
   /** `count` × dimension, row-major */
   make(count: number, seed: number): Float32Array;
 }
@@ -27,7 +25,6 @@ export function randomVectors(dimension: number): VectorMaker {
   return {
     name: "random",
     dimension,
-    centre: null,
     make: (count, seed) => {
       const random = seededRandom(seed);
       const out = new Float32Array(count * dimension);
@@ -51,7 +48,7 @@ const MOST_TEXTS = 10_000;
  */
 export async function mixedVectors(
   texts: readonly string[],
-  embedder: Pick<Embedder, "embedDocuments" | "card">,
+  embedder: Pick<Embedder, "embedDocuments">,
 ): Promise<VectorMaker> {
   const asked = texts.slice(0, MOST_TEXTS);
   const vectors: Float32Array[] = [];
@@ -63,7 +60,6 @@ export async function mixedVectors(
   return {
     name: "embeddings",
     dimension,
-    centre: embedder.card.centre,
     make: (count, seed) => {
       const random = seededRandom(seed);
       const pick = (): Float32Array => vectors[Math.floor(random() * vectors.length)] as Float32Array;

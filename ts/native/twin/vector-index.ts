@@ -23,7 +23,7 @@ import {
   unlockedError,
 } from "./vector-rules.js";
 
-/** Opens an empty index. `folder`, `identity` and `centre` are checked but change nothing in memory. */
+/** Opens an empty index. `identity` is checked but changes nothing in memory. */
 export function openTwinVectorIndex(options: VectorIndexOptions): VectorIndex {
   checkOptions(options);
   return new TwinVectorIndex(options.dimension);
@@ -52,6 +52,7 @@ class TwinVectorIndex implements VectorIndex {
       live,
       sequence: this.#sequence,
       generation: this.#generation,
+      centredRows: live,
       bytes: this.#rows.bytes,
     };
   }

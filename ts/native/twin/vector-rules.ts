@@ -11,13 +11,12 @@ const MAX_CODE = 0xffff_ffff;
 
 /** Throws `invalid_argument` unless the options can open an index. */
 export function checkOptions(options: VectorIndexOptions): void {
-  const { dimension, identity, centre } = options;
+  const { dimension, identity } = options;
   if (!Number.isInteger(dimension) || dimension < 1 || dimension > MAX_DIMENSION) {
     throw invalidArgument("dimension", `must be a whole number from 1 to ${MAX_DIMENSION}`);
   }
   if (identity.length !== IDENTITY_BYTES)
     throw invalidArgument("identity", `must be ${IDENTITY_BYTES} bytes`);
-  if (centre !== null) checkVectors("centre", centre, dimension);
 }
 
 /** Throws `invalid_argument` unless the arrays are parallel, the keys exact, the vectors finite and the times numbers. */

@@ -14,7 +14,7 @@ interface Row {
 }
 
 function open(dimension = DIMENSION): VectorIndex {
-  const index = openTwinVectorIndex({ folder: null, dimension, identity: new Uint8Array(16), centre: null });
+  const index = openTwinVectorIndex({ folder: null, dimension, identity: new Uint8Array(16) });
   index.lock();
   return index;
 }
@@ -260,14 +260,13 @@ describe("the twin's vector index", () => {
   });
 
   it("refuses what does not fit", () => {
-    const options = { folder: null, dimension: 3, identity: new Uint8Array(16), centre: null };
+    const options = { folder: null, dimension: 3, identity: new Uint8Array(16) };
     const invalid = (field: string) =>
       expect.objectContaining({ name: "MemoryError", code: "invalid_argument", field });
     expect(() => openTwinVectorIndex({ ...options, dimension: 0 })).toThrow(invalid("dimension"));
     expect(() => openTwinVectorIndex({ ...options, identity: new Uint8Array(3) })).toThrow(
       invalid("identity"),
     );
-    expect(() => openTwinVectorIndex({ ...options, centre: new Float32Array(2) })).toThrow(invalid("centre"));
     const index = open();
     const good = rowsOf([row(2, 1)]);
     const badRows: [Partial<VectorRows>, string][] = [
