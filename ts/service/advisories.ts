@@ -84,6 +84,14 @@ function describe(degraded: Degraded | null, hasGaps: boolean): About | null {
         runbook:
           "Answers are as usual within the newest rows. What is stored now is pushed later. People start the vector service again and run `cpersona-native doctor`.",
       };
+    case "newest_vectors":
+      return {
+        severity: "hint",
+        reason: "the vector index is not ready: older rows were found by words only",
+        evidence: degraded.reason,
+        runbook:
+          "Ask again in a few seconds, or with the words that a row would hold. Where it stays so, people run `cpersona-native doctor`.",
+      };
   }
   if (!hasGaps) return null;
   return {

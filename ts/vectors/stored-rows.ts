@@ -7,7 +7,7 @@ import type { VectorIndex, VectorRows, VectorSearchResult } from "../native/cont
 import { mergeResults } from "./merge-results.js";
 import { nextTurn } from "./next-turn.js";
 import { rowsWithout, union } from "./row-sets.js";
-import type { VectorQuery, VectorSource } from "./vector-source.js";
+import type { VectorAnswer, VectorQuery, VectorSource } from "./vector-source.js";
 
 /** Rows read at once; other work waits so long. */
 const BATCH_ROWS = 250;
@@ -53,7 +53,7 @@ export class StoredRows {
   }
 
   /** Misses no change that is committed, and of older rows those that are not read yet. */
-  async search(query: VectorQuery): Promise<VectorSearchResult> {
+  async search(query: VectorQuery): Promise<VectorAnswer> {
     const { masked = null } = query;
     let { copy, changed } = this.#upToDate();
     for (let awaited: Copy | undefined; awaited !== copy; ) {
@@ -64,6 +64,7 @@ export class StoredRows {
       ({ copy, changed } = this.#upToDate());
     }
     const left = masked === null ? null : new Set(masked);
+    const isPartial = copy.before !== null;
     const results = [this.#score(query, this.#source.rowsOf(changed), left)];
     const hidden = changed.length === 0 ? left : new Set(union(changed, masked));
     for (const [i, rows] of copy.batches.slice().entries()) {
@@ -71,7 +72,7 @@ export class StoredRows {
       if (this.#isClosed) break;
       results.push(this.#score(query, rows, hidden));
     }
-    return mergeResults(results, query.nearLimit, query.farLimit);
+    return { ...mergeResults(results, query.nearLimit, query.farLimit), isPartial };
   }
 
   #score(query: VectorQuery, rows: VectorRows, left: ReadonlySet<number> | null): VectorSearchResult {

@@ -3,13 +3,13 @@
 
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
-import type { VectorIndex, VectorIndexInfo, VectorRows, VectorSearchResult } from "../native/contract.js";
+import type { VectorIndex, VectorIndexInfo, VectorRows } from "../native/contract.js";
 import { nextTurn } from "./next-turn.js";
 import { rowsWithout, union } from "./row-sets.js";
 import { StoredRows } from "./stored-rows.js";
-import type { VectorQuery, VectorSource } from "./vector-source.js";
+import type { VectorAnswer, VectorQuery, VectorSource } from "./vector-source.js";
 
-export type { VectorQuery } from "./vector-source.js";
+export type { VectorAnswer, VectorQuery } from "./vector-source.js";
 
 interface Changes {
   /** changed records, ascending */
@@ -76,7 +76,7 @@ export class VectorSearch {
     return { ...info, behind: Math.max(0, this.#source.lastSequence() - sequence) };
   }
 
-  async search(query: VectorQuery): Promise<VectorSearchResult> {
+  async search(query: VectorQuery): Promise<VectorAnswer> {
     let changed = this.#overlay();
     if (changed === null) {
       // In memory the take-up is this process's own work and quick; files are written in the background.
@@ -97,19 +97,21 @@ export class VectorSearch {
     }
   }
 
-  #searchIndex(query: VectorQuery, changed: Float64Array): Promise<VectorSearchResult> {
+  async #searchIndex(query: VectorQuery, changed: Float64Array): Promise<VectorAnswer> {
     const { masked = null } = query;
-    if (changed.length === 0) return this.#index.searchAsync({ ...query, masked, extra: null });
+    if (changed.length === 0)
+      return { ...(await this.#index.searchAsync({ ...query, masked, extra: null })), isPartial: false };
     // Scoring many rows beside the index costs every search; a few cost next to nothing.
     this.scheduleSync(changed.length > CHEAP_OVERLAY_RECORDS ? SOON_MS : SYNC_DELAY_MS);
-    return this.#index.searchAsync({
+    const found = await this.#index.searchAsync({
       ...query,
       masked: union(changed, masked),
       extra: rowsWithout(this.#source.rowsOf(changed), masked === null ? null : new Set(masked)),
     });
+    return { ...found, isPartial: false };
   }
 
-  #searchStore(query: VectorQuery): Promise<VectorSearchResult> {
+  #searchStore(query: VectorQuery): Promise<VectorAnswer> {
     this.#stored ??= new StoredRows(this.#source, this.#options.openScratch());
     return this.#stored.search(query);
   }

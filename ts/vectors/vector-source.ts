@@ -1,6 +1,6 @@
-// What a vector search is built on, and what it is asked.
+// What a vector search is built on, what it is asked, and what it answers.
 
-import type { VectorRows, VectorSearchRequest } from "../native/contract.js";
+import type { VectorRows, VectorSearchRequest, VectorSearchResult } from "../native/contract.js";
 
 /** The ground state for one embedder, see `store/embeddings.ts`. */
 export interface VectorSource {
@@ -22,3 +22,8 @@ export interface VectorSource {
 /** `masked`: ascending keys that are left out, wherever their rows are. */
 export type VectorQuery = Omit<VectorSearchRequest, "masked" | "extra"> &
   Partial<Pick<VectorSearchRequest, "masked">>;
+
+export interface VectorAnswer extends VectorSearchResult {
+  /** older rows were not looked at: the index is made anew, and they are not read yet */
+  readonly isPartial: boolean;
+}

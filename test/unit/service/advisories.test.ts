@@ -1,5 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { rmSync } from "node:fs";
+import { describe, expect, it, vi } from "vitest";
 import { Advisories } from "../../../ts/service/advisories.js";
+import { openTestMemory } from "../../support/memory.js";
+import { nativeAbsence } from "../../support/native.js";
 
 const DOWN = { what: "words_only", reason: "no answer" } as const;
 
@@ -36,6 +39,11 @@ describe("an advisory", () => {
     });
   });
 
+  it("is a hint while older rows wait for the vector index", () => {
+    const advisory = new Advisories(true, false).of("s", { what: "newest_vectors", reason: "r" }, false);
+    expect(advisory).toMatchObject({ severity: "hint", reason: expect.stringMatching(/older rows.*words/) });
+  });
+
   it("can be switched off", () => {
     expect(new Advisories(false, false).of("s", DOWN, true)).toBeNull();
   });
@@ -47,3 +55,21 @@ describe("an advisory", () => {
     expect(advisories.of("s0", DOWN, false)?.details).not.toBeNull();
   });
 });
+
+it("tells that older rows were found by words only, until a lost index is made anew", async () => {
+  const settings = { CPERSONA_EMBEDDING_MODE: "static" };
+  const first = await openTestMemory({ settings });
+  await first.service.store({ content: "my automobile is green", agentId: "a" });
+  for (let i = 0; i < 2600; i++)
+    await first.service.store({ content: `invoice number ${i} of the year`, agentId: "a" });
+  await first.service.close();
+  rmSync(`${first.path}.vectors`, { recursive: true, force: true });
+  const { service } = await openTestMemory({ settings, path: first.path });
+  const ask = () => service.recall({ query: "car", agentId: "a" });
+  const { advisory } = await ask();
+  // An index in memory is made before the first answer.
+  const hasFiles = nativeAbsence === "" && process.env["CPERSONA_NATIVE"] !== "off";
+  if (hasFiles) expect(advisory).toMatchObject({ severity: "hint", reason: expect.stringMatching(/older/) });
+  else expect(advisory).toBeNull();
+  await vi.waitFor(async () => expect((await ask()).advisory).toBeNull(), 20_000);
+}, 60_000);

@@ -75,16 +75,17 @@ function aSearch() {
   };
 }
 
-it("waits for the newest rows only, and finds older ones when they are read", async () => {
-  const { put, found, state } = aSearch();
+it("waits for the newest rows only, says so, and finds older ones when they are read", async () => {
+  const { put, found, state, stored } = aSearch();
   for (let key = 1; key <= 10_000; key++) put(key, 0.3 + key / 10_000);
   const [first] = await found();
+  expect((await stored.search(ASK)).isPartial).toBe(true);
   expect(first).toBeGreaterThan(1);
   expect(first).toBeLessThanOrEqual(8001);
   expect(state.reads).toBeLessThan(20);
   await vi.waitFor(async () => expect(await found()).toEqual([1, 2, 3, 4, 5]), 20_000);
   const { reads } = state;
-  await found();
+  expect((await stored.search(ASK)).isPartial).toBe(false);
   expect(state.reads).toBe(reads);
 });
 

@@ -9,8 +9,11 @@ import { retrieveByVector, type VectorHit, type VectorLists } from "./vector.js"
 
 /** Why a search by meaning was less than whole. */
 export interface Degraded {
-  /** `off`: no embedder is wanted; `words_only`: it failed; `local_vectors`: the vector service failed, the index here answered */
-  readonly what: "off" | "words_only" | "local_vectors";
+  /**
+   * `off`: no embedder is wanted; `words_only`: it failed; `local_vectors`: the vector service failed, the index
+   * here answered; `newest_vectors`: the index is made anew, and older rows were not looked at
+   */
+  readonly what: "off" | "words_only" | "local_vectors" | "newest_vectors";
   /** one sentence, free of addresses and keys; for `off` the word itself */
   readonly reason: string;
 }
@@ -51,6 +54,7 @@ export interface MeaningSearch {
 
 const NOTHING = { vectors: { near: [], far: [] }, queryVector: null } as const;
 const NOTHING_HERE: MeaningSearch = { ...NOTHING, degraded: null };
+const NEWEST_ONLY: Degraded = { what: "newest_vectors", reason: "the vector index is made anew" };
 /** Whatever the service finds is a candidate: the gate judges. */
 const FLOOR = -1;
 
@@ -92,7 +96,7 @@ async function searchAtService(
   const near = hits.length === 0 ? here.vectors.near : best([...hits, ...here.vectors.near], depth);
   const vectors: VectorLists = { near, far: found.failure === null ? [] : here.vectors.far };
   if (found.failure === null) return { vectors, queryVector: here.queryVector, degraded: null };
-  const isFound = pending !== null && here.degraded === null && near.length > 0;
+  const isFound = pending !== null && here.degraded?.what !== "words_only" && near.length > 0;
   return {
     vectors,
     queryVector: here.queryVector,
@@ -123,7 +127,7 @@ async function searchHere(
     const only = source === null ? null : parts.memoryKeysBySource(scope, source, parts.config.recall.window);
     // The window counts all rows of the scope; excluded ones are masked.
     const whole: ReadScope = { ...scope, excludeTags: undefined };
-    const vectors = await retrieveByVector(
+    const { isPartial, ...vectors } = await retrieveByVector(
       {
         query: queryVector,
         searched: searchVector(queryVector, request, parts),
@@ -137,7 +141,7 @@ async function searchHere(
       search,
       parts.config.recall,
     );
-    return { vectors, queryVector, degraded: null };
+    return { vectors, queryVector, degraded: isPartial ? NEWEST_ONLY : null };
   } catch (error) {
     return { ...NOTHING, degraded: { what: "words_only", reason: describeError(error) } };
   }

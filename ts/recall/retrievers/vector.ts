@@ -3,11 +3,11 @@
 import { recordKey } from "../../domain/record.js";
 import type { ReadScope } from "../../domain/scope.js";
 import { storageTimeMs } from "../../domain/time.js";
-import type { AgeCut, VectorSearchResult } from "../../native/contract.js";
+import type { AgeCut } from "../../native/contract.js";
 import type { RecallConfig } from "../../settings/recall.js";
 import type { EmbeddedBlock } from "../../store/embeddings.js";
 import type { ScopePool } from "../../store/scopes.js";
-import type { VectorQuery } from "../../vectors/vector-search.js";
+import type { VectorAnswer, VectorQuery } from "../../vectors/vector-search.js";
 
 export interface VectorHit {
   readonly key: number;
@@ -30,7 +30,7 @@ export type PositionFromNewest = (
 ) => { createdAt: string; id: number } | null;
 
 export interface VectorSource {
-  search(query: VectorQuery): Promise<VectorSearchResult>;
+  search(query: VectorQuery): Promise<VectorAnswer>;
   /** cosine of each record's best block with the query, for records that have a vector */
   cosinesOf(keys: readonly number[], query: Float32Array): Map<number, number>;
   /** the stored blocks of these records, in text order, for records that have vectors */
@@ -59,7 +59,7 @@ export async function retrieveByVector(
   request: VectorRequest,
   source: VectorSource,
   config: RecallConfig,
-): Promise<VectorLists> {
+): Promise<VectorLists & Pick<VectorAnswer, "isPartial">> {
   const { window, reach, farLimit, mode } = config;
   const hasFar = reach > window && mode !== "cascade";
   const found = await source.search({
@@ -80,7 +80,8 @@ export async function retrieveByVector(
     const score = found.scores[i] ?? 0;
     return { key, score, cosine: cosines?.get(key) ?? score, block: found.blocks[i] ?? 0 };
   });
-  return { near: hits.slice(0, found.nearCount), far: hits.slice(found.nearCount) };
+  const { nearCount, isPartial } = found;
+  return { near: hits.slice(0, nearCount), far: hits.slice(nearCount), isPartial };
 }
 
 const EVERYTHING: AgeCut = Float64Array.of(Number.NEGATIVE_INFINITY, 0, Number.NEGATIVE_INFINITY, 0);
