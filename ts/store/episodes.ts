@@ -5,6 +5,7 @@ import type { Episode } from "../domain/memory.js";
 import type { ReadScope } from "../domain/scope.js";
 import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
+import { fromRecordsById } from "./records.js";
 import { scopeCondition } from "./scope-sql.js";
 
 export type NewEpisode = Omit<Episode, "id">;
@@ -46,7 +47,7 @@ export class Episodes {
     if (ids.length === 0) return [];
     const where = scopeCondition(scope, "episodes");
     return this.#db
-      .sql(`SELECT ${COLUMNS} FROM episodes WHERE id IN (SELECT value FROM json_each(?)) AND ${where.sql}`)
+      .sql(`SELECT ${COLUMNS} ${fromRecordsById("ep")} AND ${where.sql}`)
       .all(JSON.stringify(ids), ...where.values)
       .map(toEpisode);
   }
@@ -55,7 +56,7 @@ export class Episodes {
   visibleIds(ids: readonly number[], scope: ReadScope): number[] {
     const where = scopeCondition(scope, "episodes");
     return this.#db
-      .sql(`SELECT id FROM episodes WHERE id IN (SELECT value FROM json_each(?)) AND ${where.sql}`)
+      .sql(`SELECT id ${fromRecordsById("ep")} AND ${where.sql}`)
       .all(JSON.stringify(ids), ...where.values)
       .map((row) => Number(row["id"]));
   }

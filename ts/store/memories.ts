@@ -8,6 +8,7 @@ import type { Source } from "../domain/source.js";
 import { parseInstant } from "../domain/time.js";
 import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
+import { fromRecordsById } from "./records.js";
 import { both, scopeCondition, sourceCondition } from "./scope-sql.js";
 
 /** A memory before it has an id. */
@@ -16,9 +17,6 @@ export type NewMemory = Omit<Memory, "id" | "locked" | "kind" | "tags"> &
 
 const COLUMNS =
   "id, agent_id, project_id, channel, created_at, msg_id, locked, kind, tags, timestamp, source, content, metadata";
-
-/** A list of ids as SQL sees it, so that any number of ids makes one statement text. */
-const IDS = "id IN (SELECT value FROM json_each(?))";
 
 export class Memories {
   readonly #db: Database;
@@ -102,7 +100,7 @@ export class Memories {
     if (ids.length === 0) return [];
     const where = both(scopeCondition(scope, "memories"), sourceCondition(source, "memories"));
     return this.#db
-      .sql(`SELECT ${COLUMNS} FROM memories WHERE ${IDS} AND ${where.sql}`)
+      .sql(`SELECT ${COLUMNS} ${fromRecordsById("mem")} AND ${where.sql}`)
       .all(JSON.stringify(ids), ...where.values)
       .map(toMemory);
   }
@@ -111,7 +109,7 @@ export class Memories {
   visibleIds(ids: readonly number[], scope: ReadScope, source: SourceFilter | null): number[] {
     const where = both(scopeCondition(scope, "memories"), sourceCondition(source, "memories"));
     return this.#db
-      .sql(`SELECT id FROM memories WHERE ${IDS} AND ${where.sql}`)
+      .sql(`SELECT id ${fromRecordsById("mem")} AND ${where.sql}`)
       .all(JSON.stringify(ids), ...where.values)
       .map((row) => Number(row["id"]));
   }

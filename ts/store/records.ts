@@ -5,6 +5,14 @@ import type { Database } from "./database.js";
 
 export const RECORD_TABLES: Readonly<Record<RecordKind, string>> = { mem: "memories", ep: "episodes" };
 
+/**
+ * The rows of a list of ids, so that any number of them makes one statement text. SQLite cannot know how long the list
+ * is and would rather look through all rows of an agent, so no index but that of the ids is allowed.
+ */
+export function fromRecordsById(kind: RecordKind): string {
+  return `FROM ${RECORD_TABLES[kind]} NOT INDEXED WHERE id IN (SELECT value FROM json_each(?))`;
+}
+
 /** A record's text under its agent. */
 export interface RecordText {
   readonly key: number;
