@@ -1,6 +1,8 @@
 // One POST of JSON to a backend, with a time limit over the whole exchange and a size limit on the answer.
 // Errors name what happened, never where: addresses can hold passwords and keys.
 
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
 import { EmbeddingError } from "./failure.js";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -26,8 +28,8 @@ export interface Endpoint {
 }
 
 /**
- * Splits user and password off a URL into a Basic header: `fetch` refuses them in the address, with an error
- * that quotes it. Null when it is not an http or https URL.
+ * Splits user and password off a URL into a Basic header, so that no error can quote them. Null when it is not an
+ * http or https URL.
  */
 export function parseEndpoint(url: string): Endpoint | null {
   if (!URL.canParse(url)) return null;
@@ -68,17 +70,12 @@ export async function postJson(
   options.signal.addEventListener("abort", giveUp);
   if (options.signal.aborted) giveUp();
   try {
-    const response = await fetch(endpoint.address, {
-      method: body === undefined ? "GET" : "POST",
-      headers: endpoint.headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: abort.signal,
-      // A redirect could carry stored text to another host.
-      redirect: "manual",
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      throw badStatus(response.status);
+    const text = body === undefined ? null : JSON.stringify(body);
+    const response = await send(endpoint, text, abort.signal);
+    const { statusCode = 0 } = response;
+    if (statusCode < 200 || statusCode >= 300) {
+      response.destroy();
+      throw badStatus(statusCode);
     }
     return parseJson(await readLimited(response));
   } catch (error) {
@@ -93,11 +90,39 @@ export async function postJson(
   }
 }
 
-async function readLimited(response: Response): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
+/**
+ * The platform's own client, which needs a third of the time of `fetch`. It follows no redirect: that could carry
+ * stored text to another host. Sockets stay open for the next request.
+ */
+async function send(
+  { address, headers }: Endpoint,
+  body: string | null,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const start = address.startsWith("https:") ? requestHttps : requestHttp;
+  const method = body === null ? "GET" : "POST";
+  const attempt = (): { request: ClientRequest; response: Promise<IncomingMessage> } => {
+    const request = start(address, { method, headers, signal });
+    const response = new Promise<IncomingMessage>((resolve, reject) => {
+      request.once("response", resolve).on("error", reject).end(body);
+    });
+    return { request, response };
+  };
+  const first = attempt();
+  try {
+    return await first.response;
+  } catch (error) {
+    // A server may close a socket in the moment in which it is used again.
+    if (!first.request.reusedSocket || errorCode(error) !== "ECONNRESET") throw error;
+    return await attempt().response;
+  }
+}
+
+async function readLimited(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  // Leaving the loop early cancels the stream.
-  for await (const chunk of response.body ?? []) {
+  // Leaving the loop early ends the connection.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength;
     if (bytes > MAX_ANSWER_BYTES) {
       throw new EmbeddingError("misconfigured", "the embedding server's answer is larger than 64 MiB");
@@ -129,9 +154,12 @@ function badStatus(status: number): EmbeddingError {
 
 /** ` (ECONNREFUSED)`; the message beside that code may quote the address, so it is left out. */
 function codeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : "";
+  const code = errorCode(error);
+  return code !== null && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : "";
+}
+
+function errorCode(error: unknown): string | null {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 }
 
 /** A stray `%` in a password is kept as it is. */

@@ -190,6 +190,26 @@ describe("the http embedder", () => {
     server = await startEmbedServer();
   });
 
+  it("asks again where the server closes the connection that was kept, and once only", async () => {
+    const embedder = open();
+    await embedder.embedQuery("first");
+    const [kept] = server.requests;
+    const hangUp = (times: number): EmbedHandler => {
+      let left = times;
+      return (request, response) => {
+        if (left-- <= 0) return goodAnswer(request, response);
+        response.socket?.resetAndDestroy();
+        return undefined;
+      };
+    };
+    server.handler = hangUp(1);
+    expect(await embedder.embedQuery("second")).not.toBeNull();
+    expect(server.requests).toHaveLength(3);
+    expect(kept?.headers.connection).toBe("keep-alive");
+    server.handler = hangUp(2);
+    await expect(embedder.embedQuery("third")).rejects.toMatchObject(failed("unreachable", /ECONNRESET/));
+  });
+
   it.each(["", "not a url", "file:///etc/passwd"])("is misconfigured with the address '%s'", async (url) => {
     const embedder = open({ url });
     expect(embedder.state()).toMatchObject({ status: "failing", reason: "misconfigured" });
