@@ -17,7 +17,7 @@ export function rankCandidates(
   parts: RecallParts,
   limit = Number.POSITIVE_INFINITY,
 ): Candidate[] {
-  const ranking = head(rankKeys(retrieved.lists, parts), retrieved, limit, parts);
+  const ranking = head(rankKeys(retrieved.lists, parts), retrieved, request, limit, parts);
   const ranks = listRanks(retrieved.lists);
   const cosines = new Map(
     [...retrieved.lists.near, ...retrieved.lists.far].map((hit) => [hit.key, hit.cosine]),
@@ -70,12 +70,14 @@ function rankKeys(lists: RetrievedLists, parts: RecallParts): readonly RankedKey
 function head(
   ranking: readonly RankedKey[],
   { lists }: Retrieved,
+  { scope }: RecallRequest,
   limit: number,
-  { config }: RecallParts,
+  parts: RecallParts,
 ): readonly RankedKey[] {
-  const { episodePenalty, confidence } = config.recall;
+  const { episodePenalty, confidence } = parts.config.recall;
   const last = ranking[limit + lists.near.length + lists.far.length - 1]?.score ?? null;
   if (last === null || confidence.enabled) return ranking;
-  const least = last * (episodePenalty.enabled ? episodePenalty.floor : 1);
+  const isPenalised = episodePenalty.enabled && parts.newestEpisodeAt(scope) !== null;
+  const least = last * (isPenalised ? episodePenalty.floor : 1);
   return ranking.filter(({ score }) => (score ?? 0) >= least);
 }

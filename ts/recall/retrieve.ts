@@ -2,6 +2,7 @@
 
 import { recordKey, recordOfKey } from "../domain/record.js";
 import { type ReadScope, type SourceFilter, sourceFilter } from "../domain/scope.js";
+import { nextTurn } from "../vectors/next-turn.js";
 import { type RecordRow, rowText } from "./candidate.js";
 import { exclusion } from "./exclude.js";
 import { listKeys, type RetrievedLists } from "./fuse.js";
@@ -51,9 +52,11 @@ async function retrieveWith(
   const source = sourceFilter(request.sourceId);
   const vectorDepth = Math.max(limit, depthFloor);
   const wordDepth = Math.max(vectorDepth, lexicalDepth);
-  // The embedder may be a server: it works while the words are searched.
+  // The embedder may be a server, and the index has its own thread: both work while the words are searched, once
+  // this thread has let their requests go.
   const withEpisodes = seesEpisodes(request.scope, source);
   const pending = searchByMeaning({ request, source, withEpisodes, depth: vectorDepth + extra }, parts);
+  await nextTurn();
   clock.mark("ask for vectors", 0);
   const plan = planLexicalQuery(request.query, parts.lexical);
   const memories = retrieveLexical("mem", plan, parts.lexical, request.scope, source, wordDepth + extra);
