@@ -1,4 +1,4 @@
-// Bundles the command and the library into dist/bin, so that a start reads a few files instead of hundreds
+// Bundles the command and the library into dist/bin, so that a start reads two files instead of hundreds
 // and an install brings no dependency tree. Writes the notices of everything that went in.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ rmSync(out, { recursive: true, force: true });
 rmSync(join(root, "dist", "compiled"), { recursive: true, force: true });
 const modules = await build({
   ...shared,
-  entryPoints: ["dist/cli/program.js", "dist/index.js", "dist/embedding/onnx/model-process.js"],
+  entryPoints: ["dist/index.js", "dist/embedding/onnx/model-process.js"],
   outdir: out,
   outbase: "dist",
   entryNames: "[name]",
@@ -39,7 +39,8 @@ const modules = await build({
     js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',
   },
 });
-// The command and the hook as CommonJS: Node's loader of modules costs a prompt 15 ms.
+// The command, everything it does, and the hook as CommonJS: Node's loader of modules costs a prompt 15 ms, and what
+// V8 compiled can be kept of scripts only.
 const commonJs = (entry, name, swap) =>
   build({
     ...shared,
@@ -50,14 +51,18 @@ const commonJs = (entry, name, swap) =>
     banner: { js: 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
     plugins: [{ name: "swap", setup: (on) => on.onResolve({ filter: /^\./ }, swap) }],
   });
-const command = await commonJs("dist/cli/main.js", "main.js", ({ path }) => {
-  if (path === "./program.js") return { path: "./program.mjs", external: true };
-  return path === "./hook/ambient-hook.js" ? { path: join(root, "dist/cli/hook/cached-hook.js") } : null;
-});
+const STAND_INS = {
+  "./program.js": "dist/cli/cached-program.js",
+  "./hook/ambient-hook.js": "dist/cli/hook/cached-hook.js",
+};
+const command = await commonJs("dist/cli/main.js", "main.js", ({ path }) =>
+  path in STAND_INS ? { path: join(root, STAND_INS[path]) } : null,
+);
+const program = await commonJs("dist/cli/program.js", "program.js", () => null);
 const hook = await commonJs("dist/cli/hook/ambient-hook.js", "hook.js", () => null);
 writeFileSync(join(out, "package.json"), '{ "type": "commonjs" }\n');
 
-const inputs = [modules, command, hook].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+const inputs = [modules, command, program, hook].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeFileSync(join(root, "dist", "THIRD-PARTY-NOTICES.txt"), notices(inputs));
 
 /** Name, version and licence text of every package of which a file was bundled. */

@@ -17,7 +17,7 @@ interface Arrows {
 
 const ADAPTERS = ["native", "store", "embedding", "vectors"];
 /** What every part may use. */
-const GROUND = ["errors", "log", "domain"];
+const GROUND = ["errors", "log", "next-turn", "domain"];
 /** What serves a capability. */
 const ENGINE = ["recall", "remember", "ambient", "maintenance"];
 
@@ -25,6 +25,7 @@ const ENGINE = ["recall", "remember", "ambient", "maintenance"];
 const TABLE: Readonly<Record<string, Arrows>> = {
   errors: { uses: [] },
   log: { uses: [] },
+  "next-turn": { uses: [] },
   "package-root": { uses: [] },
   "project-folder": { uses: [] },
   domain: { uses: ["errors"] },

@@ -61,7 +61,7 @@ describe("the package", () => {
   it("holds what is on the list and nothing else", () => {
     const ALLOWED = new RegExp(
       [
-        "^dist/bin/(?:(?:main|hook)\\.js|package\\.json|.+\\.mjs)$",
+        "^dist/bin/(?:(?:main|program|hook)\\.js|package\\.json|.+\\.mjs)$",
         "^dist/(?!cli/).+\\.d\\.ts$",
         "^dist/THIRD-PARTY-NOTICES\\.txt$",
         "^assets/.+",
@@ -75,7 +75,7 @@ describe("the package", () => {
       "package.json",
       "LICENSE",
       "dist/bin/index.mjs",
-      "dist/bin/program.mjs",
+      "dist/bin/program.js",
       "dist/bin/package.json",
       "dist/bin/main.js",
       "dist/bin/model-process.mjs",

@@ -27,6 +27,8 @@ export interface RawOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly args?: readonly string[];
   readonly nodeArgs?: readonly string[];
+  /** another copy of the bundled command */
+  readonly main?: string;
 }
 
 const INITIALIZE = {
@@ -35,8 +37,8 @@ const INITIALIZE = {
   clientInfo: { name: "test", version: "1" },
 };
 
-export function startRaw({ env, args = [], nodeArgs = [] }: RawOptions): RawServer {
-  const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
+export function startRaw({ env, args = [], nodeArgs = [], main = MAIN }: RawOptions): RawServer {
+  const child = spawn(process.execPath, [...nodeArgs, main, ...args], {
     env: env as NodeJS.ProcessEnv,
     cwd: dirname(MAIN),
     stdio: ["pipe", "pipe", "pipe"],

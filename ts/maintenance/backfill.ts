@@ -7,9 +7,10 @@ import { type RecordKind, recordKey, recordOfKey } from "../domain/record.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
+import { nextTurn } from "../next-turn.js";
 import type { RecordStep } from "../store/record-steps.js";
 import type { NewEmbedding } from "../store/store.js";
-import { breathe, type Progress } from "./progress.js";
+import type { Progress } from "./progress.js";
 
 export interface BackfillParts {
   readonly embedder: Pick<Embedder, "state">;
@@ -112,7 +113,7 @@ export class Backfill {
         if (ids.length > 0) return true;
         if (next === null) break;
         before = next;
-        await breathe();
+        await nextTurn();
       }
     }
     return false;
@@ -193,7 +194,7 @@ export class Backfill {
     if (code === null) return null;
     const found = this.#nextKeys(place, code, size);
     if (found.length === 0) {
-      await breathe();
+      await nextTurn();
       return 0;
     }
     const keys = found.filter((key) => !this.#isGivenUp(key));
@@ -213,7 +214,7 @@ export class Backfill {
       totals.embedded += embedded;
       totals.blank += filled.length - embedded;
       if (embedded > 0) this.#parts.changed();
-      await breathe();
+      await nextTurn();
     }
     // A backend that makes none of a whole step would be asked for every row of the store, one by one.
     return made === 0 && rows.length > 0 ? null : found.length;

@@ -4,10 +4,11 @@ import { countChars } from "../domain/text.js";
 import { parseInstant } from "../domain/time.js";
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
+import { nextTurn } from "../next-turn.js";
 import type { HealthParts } from "./health/parts.js";
 import { ROW_CHECKS } from "./health/row-checks.js";
 import { checkNames } from "./health/run-checks.js";
-import { breathe, type Progress } from "./progress.js";
+import type { Progress } from "./progress.js";
 
 export interface DeepCheckParts extends HealthParts {
   /** Memories nearest to each of these by meaning; calibrated cosines. Empty without vectors. */
@@ -108,7 +109,7 @@ export async function runDeepChecks(request: DeepCheckRequest, parts: DeepCheckP
       results[name] = { error: "the check crashed; the server's log has the details" };
     }
     request.progress?.(i + 1, names.length);
-    await breathe();
+    await nextTurn();
   }
   return { checksRun: names, results };
 }

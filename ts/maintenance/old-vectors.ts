@@ -2,8 +2,8 @@
 // nothing, and so do those of any that was in use within a day; older ones go, of every record that has its
 // successor. A store so holds two sets of vectors, and more only on days on which more models are tried.
 
+import { nextTurn } from "../next-turn.js";
 import type { UsedEmbedder } from "../store/embedder-uses.js";
-import { breathe } from "./progress.js";
 
 export interface OldVectorsParts {
   readonly clock: { now(): number };
@@ -53,7 +53,7 @@ export class OldVectors {
         const step = this.#parts.removeVectors(code, present, from, STEP_BLOCKS);
         removed += step.removed;
         from = step.next;
-        await breathe();
+        await nextTurn();
       }
       if (removed > 0) gone.push(identity);
       this.#parts.removeIndex(identity);

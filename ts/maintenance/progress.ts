@@ -3,11 +3,6 @@
 /** `total` may be 0 for nothing to do; `done` never falls. */
 export type Progress = (done: number, total: number) => void;
 
-/** Lets calls of other people run in between. */
-export function breathe(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 /** What the work comes to, or `late` when that takes longer than `ms`. */
 export async function within<T>(ms: number, work: Promise<T>, late: T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -5,10 +5,11 @@ import { formatRef, type RecordKind, recordKey, recordOfKey } from "../domain/re
 import { EmbeddingError } from "../embedding/failure.js";
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
+import { nextTurn } from "../next-turn.js";
 import type { RecordStep } from "../store/record-steps.js";
 import type { RecordText } from "../store/records.js";
 import type { RemoteEntry, RemoteRows } from "../store/remote-rows.js";
-import { breathe, within } from "./progress.js";
+import { within } from "./progress.js";
 
 /** The service, see `embedding/remote-index.ts`. Every call rejects with `embedding_failed`. */
 export interface RemoteWrites {
@@ -149,7 +150,7 @@ export class RemotePush {
       const { entries, next }: ReturnType<RemoteRows["staleFrom"]> = rows.staleFrom(from, CHUNK);
       if (entries.length > 0 && !this.#mayWork()) return "busy";
       await this.#removeEntries(entries);
-      await breathe();
+      await nextTurn();
       from = next;
     }
     for (const kind of ["mem", "ep"] as const) {
@@ -183,7 +184,7 @@ export class RemotePush {
       if (ids.length > 0 && !this.#mayWork()) return "busy";
       const keys = ids.map((id) => recordKey(kind, id)).filter((key) => !this.#isGivenUp(key));
       await this.#send(rows.items(keys));
-      await breathe();
+      await nextTurn();
       if (next === null) return "done";
       before = next;
     }

@@ -2,7 +2,7 @@
 
 import { recordKey, recordOfKey } from "../domain/record.js";
 import { type ReadScope, type SourceFilter, sourceFilter } from "../domain/scope.js";
-import { nextTurn } from "../vectors/next-turn.js";
+import { nextTurn } from "../next-turn.js";
 import { type RecordRow, rowText } from "./candidate.js";
 import { exclusion } from "./exclude.js";
 import { listKeys, type RetrievedLists } from "./fuse.js";

@@ -4,8 +4,8 @@
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
 import type { VectorIndex, VectorRows, VectorSearchResult } from "../native/contract.js";
+import { nextTurn } from "../next-turn.js";
 import { mergeResults } from "./merge-results.js";
-import { nextTurn } from "./next-turn.js";
 import { rowsWithout, union } from "./row-sets.js";
 import type { VectorAnswer, VectorQuery, VectorSource } from "./vector-source.js";
 

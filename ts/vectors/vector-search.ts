@@ -4,7 +4,7 @@
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import type { VectorIndex, VectorIndexInfo, VectorRows } from "../native/contract.js";
-import { nextTurn } from "./next-turn.js";
+import { nextTurn } from "../next-turn.js";
 import { rowsWithout, union } from "./row-sets.js";
 import { StoredRows } from "./stored-rows.js";
 import type { VectorAnswer, VectorQuery, VectorSource } from "./vector-source.js";

@@ -17,7 +17,7 @@ const MAINTENANCE_DELAY_MS = 500;
 /** What is not closed by then is left: every acknowledged write is committed already. */
 const CLOSE_DEADLINE_MS = 250;
 
-export async function serve(): Promise<void> {
+export async function serve(opened: () => void = () => {}): Promise<void> {
   const config = readConfig();
   let opening: Promise<MemoryService> | undefined;
   const service = (): Promise<MemoryService> => {
@@ -27,7 +27,9 @@ export async function serve(): Promise<void> {
   const open = async (): Promise<MemoryService> => {
     try {
       const { openService } = await import("../../open-memory.js");
-      return openService(config, { now: () => Date.now() });
+      const memory = await openService(config, { now: () => Date.now() });
+      opened();
+      return memory;
     } catch (error) {
       // The agent gets the same line with every call; a client that shows only stderr gets it here.
       if (error instanceof MemoryError) log("error", error.message);

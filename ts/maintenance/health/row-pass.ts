@@ -1,7 +1,7 @@
 // One pass over the memories for all row checks that are wanted, page by page.
 
+import { nextTurn } from "../../next-turn.js";
 import type { RawMemory } from "../../store/health.js";
-import { breathe } from "../progress.js";
 import type { Finding } from "./check.js";
 import type { HealthParts } from "./parts.js";
 import { type Mending, ROW_CHECKS, type RowCheck, type RowContext } from "./row-checks.js";
@@ -36,7 +36,7 @@ export async function runRowChecks(
     if (repair) parts.transaction(look);
     else look();
     after = rows[rows.length - 1]?.id as number;
-    await breathe();
+    await nextTurn();
   }
   return new Map(
     Array.from(tallies, ([name, { count, repairable, ids }]) => [

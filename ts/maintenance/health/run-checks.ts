@@ -3,7 +3,8 @@
 
 import { describeError, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
-import { breathe, type Progress } from "../progress.js";
+import { nextTurn } from "../../next-turn.js";
+import type { Progress } from "../progress.js";
 import { type Finding, HEALTH_CHECKS, type HealthIssue, type Severity } from "./check.js";
 import type { HealthParts } from "./parts.js";
 import { runRowChecks } from "./row-pass.js";
@@ -76,7 +77,7 @@ async function find(
       if (finding !== null) found.set(name, finding);
     }
     step();
-    await breathe();
+    await nextTurn();
   }
   return found;
 }

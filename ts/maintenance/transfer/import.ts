@@ -7,8 +7,9 @@ import { parseInstant, storageStamp } from "../../domain/time.js";
 import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
 import { describeError, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
+import { nextTurn } from "../../next-turn.js";
 import type { NewEmbedding } from "../../store/store.js";
-import { breathe, type Progress } from "../progress.js";
+import type { Progress } from "../progress.js";
 import { type ImportOutcome, ImportReport } from "./import-report.js";
 import {
   type Extras,
@@ -95,7 +96,7 @@ class ImportRun {
         });
         done += batch.filter(({ record }) => isRow(record["_type"])).length;
         progress(Math.min(done, total), total);
-        await breathe();
+        await nextTurn();
       }
       this.#target.transaction(() => this.#connect());
     } catch (error) {

@@ -6,7 +6,7 @@ import { RELATION_TYPES, type RelationType } from "../../domain/relation.js";
 import { decodeVector, readVector } from "../../domain/vector-bytes.js";
 import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
 import { MemoryError } from "../../errors.js";
-import { breathe } from "../progress.js";
+import { nextTurn } from "../../next-turn.js";
 import type { FileRelation } from "./read-record.js";
 import type { RecordSource } from "./source.js";
 import { idOf, type Line, toUnit } from "./wire.js";
@@ -70,7 +70,7 @@ export async function surveySource(source: RecordSource): Promise<Survey> {
   const withoutProject = { memories: 0, episodes: 0 };
   let seen = 0;
   for await (const { line, record } of source.records()) {
-    if (++seen % TURN_RECORDS === 0) await breathe();
+    if (++seen % TURN_RECORDS === 0) await nextTurn();
     const type = String(record["_type"] ?? "");
     if (type === "header") {
       if (header !== null) throw inconsistent(`line ${line} is a second header`);

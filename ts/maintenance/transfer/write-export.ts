@@ -1,6 +1,6 @@
 // Lines to a file, in large pieces, letting other calls run in between.
 
-import { breathe } from "../progress.js";
+import { nextTurn } from "../../next-turn.js";
 import { writeAtomically } from "./paths.js";
 import type { Line } from "./wire.js";
 
@@ -14,7 +14,7 @@ export async function writeExport(path: string, lines: Iterable<Line>): Promise<
       if (piece.length < PIECE_CHARS) continue;
       await file.writeFile(piece);
       piece = "";
-      await breathe();
+      await nextTurn();
     }
     await file.writeFile(piece);
   });
