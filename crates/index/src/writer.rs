@@ -306,9 +306,8 @@ impl Writer {
 /// What the rows that are not removed have in common, from a sample all over them.
 fn learn_from(source: &Snapshot) -> Signs {
     let step = (source.live() as usize).div_ceil(SAMPLE_ROWS).max(1);
-    let alive = (0..source.blocks())
-        .flat_map(|block| bits_of(source.alive(block)).map(move |i| source.row(block, i).vector));
-    Signs::learn(alive.step_by(step))
+    let alive = (0..source.blocks()).flat_map(|block| bits_of(source.alive(block)).map(move |i| (block, i)));
+    Signs::learn(alive.step_by(step).map(|(block, i)| source.row(block, i).vector))
 }
 
 /// Numbers of the generation folders that exist.
