@@ -114,7 +114,7 @@ impl<'a> Filter<'a> {
 
     /// The list of a row outside the index, if it passes. Masked keys are the caller's concern there.
     pub(crate) fn list_of(&self, key: u64, scope: u32, time: f64) -> Option<List> {
-        let admitted = self.scopes.as_ref().is_none_or(|scopes| scopes.codes.binary_search(&scope).is_ok())
+        let admitted = self.scopes.as_ref().is_none_or(|scopes| scopes.contains(scope))
             && self.only.as_ref().is_none_or(|only| only.contains(key));
         if !admitted {
             return None;
@@ -139,7 +139,16 @@ impl<'a> Filter<'a> {
         }
         let mut rows = snapshot.alive(block);
         if let (Some(scopes), true) = (&self.scopes, rows != 0) {
-            rows &= scopes.mask(self.kernels, snapshot.scopes(block));
+            rows &= match zone.only_scope {
+                Some(scope) => {
+                    if scopes.contains(scope) {
+                        u64::MAX
+                    } else {
+                        0
+                    }
+                }
+                None => scopes.mask(self.kernels, snapshot.scopes(block)),
+            };
         }
         if let (Some(only), true) = (&self.only, rows != 0) {
             rows &= only.mask(snapshot.keys(block));
@@ -184,17 +193,18 @@ fn passing(cut: &AgeCut, snapshot: &Snapshot, block: usize, rows: u64) -> u64 {
 }
 
 impl Scopes {
+    fn contains(&self, code: u32) -> bool {
+        if self.table.is_empty() {
+            return self.codes.binary_search(&code).is_ok();
+        }
+        self.table.get(code as usize / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
+    }
+
     fn mask(&self, kernels: Kernels, codes: &[u32]) -> u64 {
         if self.codes.len() <= FEW_SCOPES {
             return self.codes.iter().fold(0, |mask, wanted| mask | kernels.mask_equal(codes, *wanted));
         }
-        let has = |code: u32| {
-            if self.table.is_empty() {
-                return self.codes.binary_search(&code).is_ok();
-            }
-            self.table.get(code as usize / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
-        };
-        codes.iter().enumerate().fold(0, |mask, (i, code)| mask | u64::from(has(*code)) << i)
+        codes.iter().enumerate().fold(0, |mask, (i, code)| mask | u64::from(self.contains(*code)) << i)
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Zone {
     pub(crate) most_key: u64,
     /// One bit per scope present, by [`scope_bit`].
     pub(crate) scopes: u64,
+    /// The scope that all rows share, where they do.
+    pub(crate) only_scope: Option<u32>,
 }
 
 /// A bit that stands for a scope code; different codes may share one.
@@ -41,13 +43,14 @@ impl Zones {
 
 impl Zone {
     fn of(snapshot: &Snapshot, block: usize) -> Self {
-        let (times, keys) = (snapshot.times(block), snapshot.keys(block));
+        let (times, keys, scopes) = (snapshot.times(block), snapshot.keys(block), snapshot.scopes(block));
         Self {
             oldest: times.iter().copied().fold(f64::INFINITY, f64::min),
             newest: times.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             least_key: keys.iter().copied().min().unwrap_or(u64::MAX),
             most_key: keys.iter().copied().max().unwrap_or(0),
-            scopes: snapshot.scopes(block).iter().fold(0, |bits, scope| bits | scope_bit(*scope)),
+            scopes: scopes.iter().fold(0, |bits, scope| bits | scope_bit(*scope)),
+            only_scope: scopes.first().copied().filter(|first| scopes.iter().all(|scope| scope == first)),
         }
     }
 }

@@ -447,6 +447,29 @@ fn many_scopes_select_the_same_rows_as_each_alone() {
 }
 
 #[test]
+fn blocks_of_one_scope_are_filtered_like_mixed_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open_locked(folder.path(), 12);
+    let mut stored = rows(640, 12, 4);
+    for (i, row) in stored.iter_mut().enumerate() {
+        // Whole blocks of 1 and 2, then some that hold both, then one row of 3 among removed ones of 2.
+        row.scope = if i < 384 { 1 + i as u32 / 192 } else { 1 + i as u32 % 2 };
+    }
+    stored[639].scope = 3;
+    append(&index, &stored).unwrap();
+    index.publish(1).unwrap();
+    let removed: Vec<u64> = stored[576..639].iter().map(|row| row.key).collect();
+    index.remove(&removed).unwrap();
+    stored.drain(576..639);
+    let many: Vec<u32> = (2..40).collect();
+    for codes in [&[1_u32][..], &[2], &[3], &[1, 3], &[7], &[], &many] {
+        let request = SearchRequest { scopes: Some(codes), ..SearchRequest::new(&stored[0].vector, 700) };
+        let expected = naive(&stored, &request, &[], index.kernels());
+        assert_same(&index.search(&request).unwrap(), &expected, &format!("{codes:?}"));
+    }
+}
+
+#[test]
 fn reset_empties_for_every_handle() {
     let folder = tempfile::tempdir().unwrap();
     let index = open_locked(folder.path(), 8);
