@@ -296,11 +296,17 @@ async function recallOverHttp(
       });
       child.once("close", () => reject(new Error(`the HTTP server did not start: ${said}`)));
     });
-    const ask = async (run: number): Promise<void> => {
+    // Each client has questions of its own: one that was asked before is in the embedder's cache.
+    let asked = 0;
+    const ask = async (): Promise<void> => {
       const answer = await fetch(`${base}/recall`, {
         method: "POST",
         headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-        body: JSON.stringify({ agent_id: AGENT, query: corpus.queries["six common words"](run), limit: 10 }),
+        body: JSON.stringify({
+          agent_id: AGENT,
+          query: corpus.queries["six common words"](asked++),
+          limit: 10,
+        }),
       });
       if (!answer.ok) throw new Error(`recall over HTTP answered ${answer.status}`);
       await answer.text();
