@@ -4,12 +4,15 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeCorpus } from "../../../ts/cli/bench/corpus.js";
+import { startEmbedServer } from "../../../ts/cli/bench/embed-server.js";
 import { benchName, planOf } from "../../../ts/cli/bench/options.js";
+import { importLines } from "../../../ts/cli/bench/peer.js";
 import { compared, keep, type Machine, noiseHint, readRecord } from "../../../ts/cli/bench/record.js";
 import { benchScan } from "../../../ts/cli/bench/scan.js";
 import { percentile, renderTable, timed } from "../../../ts/cli/bench/table.js";
 import { mixedVectors, randomVectors, readTexts } from "../../../ts/cli/bench/vectors.js";
 import { openCore } from "../../../ts/native/core.js";
+import { openMemory } from "../../../ts/open-memory.js";
 import { tempFolder } from "../../support/temp.js";
 
 const MACHINE: Machine = {
@@ -147,6 +150,31 @@ describe("the texts to store", () => {
     expect(new Set(ask("one rare word")).size).toBeGreaterThan(15);
     expect(ask("two characters").every((query) => query.length === 2)).toBe(true);
     expect(new Set(ask("empty"))).toEqual(new Set([""]));
+  });
+});
+
+describe("what CPersona is filled with", () => {
+  it("are the rows with the vectors of the embedding server: an import believes them", async () => {
+    const folder = tempFolder();
+    const path = join(folder, "import.jsonl");
+    const corpus = makeCorpus(7);
+    const embedder = await startEmbedServer();
+    const memory = await openMemory({
+      databasePath: join(folder, "memory.db"),
+      environment: { CPERSONA_EMBEDDING_MODE: "http", CPERSONA_EMBEDDING_URL: embedder.url },
+    });
+    try {
+      writeFileSync(path, importLines(corpus, embedder, 5, 20).join("\n"));
+      const request = { inputPath: path, targetAgent: "", dryRun: false, unconfined: true };
+      expect(await memory.maintenance.importMemories(request)).toMatchObject({
+        importedMemories: 20,
+        vectors: { kept: 20, dropped: 0 },
+        errors: [],
+      });
+    } finally {
+      await memory.close();
+      embedder.close();
+    }
   });
 });
 

@@ -22,6 +22,16 @@ const JAPANESE = [
 ];
 const VOCABULARY = 6000;
 
+/** The agent whose rows they are, on every side. */
+export const AGENT = "bench";
+
+/** What a client tells of a row, beside its id. */
+export interface Message {
+  readonly content: string;
+  readonly source: Readonly<Record<string, string>>;
+  readonly timestamp: string;
+}
+
 export interface Corpus {
   /** text of row `i` */
   text(i: number): string;
@@ -47,6 +57,10 @@ export function makeCorpus(seed: number): Corpus {
       empty: () => "",
     },
   };
+}
+
+export function messageOf(corpus: Corpus, i: number): Message {
+  return { content: corpus.text(i), source: { type: "User", id: "u" }, timestamp: "2026-01-01T00:00:00Z" };
 }
 
 class Draw {
