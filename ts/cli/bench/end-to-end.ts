@@ -21,7 +21,7 @@ export interface EndToEndOptions {
 }
 
 const WARM = 5;
-/** Beyond this many rows CPersona's column would show its word search and nothing else. */
+/** CPersona searches the vectors of the newest 10,000 rows: further on its column would show FTS5 alone. */
 const MOST_PEER_ROWS = 50_000;
 /** Rows stored over stdio behind the others, for `store`. */
 const STORED_OVER_STDIO = 200;
