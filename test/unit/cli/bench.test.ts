@@ -3,12 +3,16 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { makeCorpus } from "../../../ts/cli/bench/corpus.js";
+import { startEmbedServer } from "../../../ts/cli/bench/embed-server.js";
 import { benchName, planOf } from "../../../ts/cli/bench/options.js";
+import { importLines } from "../../../ts/cli/bench/peer.js";
 import { compared, keep, type Machine, noiseHint, readRecord } from "../../../ts/cli/bench/record.js";
 import { benchScan } from "../../../ts/cli/bench/scan.js";
-import { percentile, renderTable } from "../../../ts/cli/bench/table.js";
+import { percentile, renderTable, timed } from "../../../ts/cli/bench/table.js";
 import { mixedVectors, randomVectors, readTexts } from "../../../ts/cli/bench/vectors.js";
 import { openCore } from "../../../ts/native/core.js";
+import { openMemory } from "../../../ts/open-memory.js";
 import { tempFolder } from "../../support/temp.js";
 
 const MACHINE: Machine = {
@@ -115,6 +119,62 @@ describe("a table", () => {
     expect(percentile([4, 1, 3, 2], 0.5)).toBe(2.5);
     expect(percentile([1], 0.95)).toBe(1);
     expect(percentile([], 0.5)).toBeNaN();
+  });
+});
+
+describe("a time", () => {
+  it("is taken of the runs from 0, not of those before", async () => {
+    const runs: number[] = [];
+    expect(await timed(3, 2, (run) => runs.push(run))).toHaveLength(3);
+    expect(runs).toEqual([-2, -1, 0, 1, 2]);
+  });
+});
+
+describe("the texts to store", () => {
+  it("are the same for whoever asks, in whatever order, and no two are equal", () => {
+    const [one, other] = [makeCorpus(7), makeCorpus(7)];
+    const texts = Array.from({ length: 500 }, (_, i) => one.text(i));
+    expect(Array.from(texts, (_, i) => other.text(499 - i)).reverse()).toEqual(texts);
+    expect(new Set(texts).size).toBe(500);
+    expect(texts[19]).toMatch(/^..の件は来週の..で決める。..を終えたら..に進む。19$/);
+    expect(makeCorpus(8).text(0)).not.toBe(texts[0]);
+  });
+
+  it("come with questions of several kinds, another each run", () => {
+    const { queries } = makeCorpus(7);
+    const ask = (kind: keyof typeof queries): string[] =>
+      Array.from({ length: 20 }, (_, i) => queries[kind](i - 5));
+    expect(ask("six common words")).toEqual(ask("six common words"));
+    expect(new Set(ask("six common words")).size).toBe(20);
+    expect(ask("forty words").every((query) => query.split(" ").length === 40)).toBe(true);
+    expect(new Set(ask("one rare word")).size).toBeGreaterThan(15);
+    expect(ask("two characters").every((query) => query.length === 2)).toBe(true);
+    expect(new Set(ask("empty"))).toEqual(new Set([""]));
+  });
+});
+
+describe("what CPersona is filled with", () => {
+  it("are the rows with the vectors of the embedding server: an import believes them", async () => {
+    const folder = tempFolder();
+    const path = join(folder, "import.jsonl");
+    const corpus = makeCorpus(7);
+    const embedder = await startEmbedServer();
+    const memory = await openMemory({
+      databasePath: join(folder, "memory.db"),
+      environment: { CPERSONA_EMBEDDING_MODE: "http", CPERSONA_EMBEDDING_URL: embedder.url },
+    });
+    try {
+      writeFileSync(path, importLines(corpus, embedder, 5, 20).join("\n"));
+      const request = { inputPath: path, targetAgent: "", dryRun: false, unconfined: true };
+      expect(await memory.maintenance.importMemories(request)).toMatchObject({
+        importedMemories: 20,
+        vectors: { kept: 20, dropped: 0 },
+        errors: [],
+      });
+    } finally {
+      await memory.close();
+      embedder.close();
+    }
   });
 });
 

@@ -10,6 +10,8 @@ const DIMENSION = 384;
 export interface EmbedServer {
   /** the address of its `/embed` route */
   readonly url: string;
+  /** what that route answers for one text */
+  embed(text: string): number[];
   close(): void;
 }
 
@@ -38,6 +40,7 @@ export async function startEmbedServer(): Promise<EmbedServer> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/embed`,
+    embed,
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openMemory } from "../../open-memory.js";
 import type { MemoryService } from "../../service/memory-service.js";
-import { type Corpus, makeCorpus, type QueryKind } from "./corpus.js";
+import { AGENT, type Corpus, makeCorpus, messageOf, type QueryKind } from "./corpus.js";
 import { startEmbedServer } from "./embed-server.js";
-import { openSession, ownCommand, type ServerCommand, type Session } from "./session.js";
+import { Peer } from "./peer.js";
+import { openSession, ownCommand, type ServerCommand } from "./session.js";
 import { percentile, remark, say, type TableRow, timeCells, timed } from "./table.js";
 
 export interface EndToEndOptions {
@@ -19,10 +20,9 @@ export interface EndToEndOptions {
   readonly python: string | null;
 }
 
-const AGENT = "bench";
 const WARM = 5;
-/** CPersona takes 16 ms a row and more: beyond this many it is left out. */
-const MOST_PEER_ROWS = 5000;
+/** CPersona searches the vectors of the newest 10,000 rows: further on its column would show FTS5 alone. */
+const MOST_PEER_ROWS = 50_000;
 /** Rows stored over stdio behind the others, for `store`. */
 const STORED_OVER_STDIO = 200;
 const STARTS = 5;
@@ -32,16 +32,16 @@ const REQUESTS_PER_CLIENT = 40;
 /** Everything in a folder that goes when it is done; settings for both sides where they are compared. */
 async function inFolder<T>(
   { rows, python }: EndToEndOptions,
-  work: (folder: string, settings: Record<string, string>, peer: string | null) => Promise<T>,
+  work: (folder: string, settings: Record<string, string>, peer: Peer | null) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "cpersona-bench-"));
-  const peer = rows > MOST_PEER_ROWS ? null : python;
-  if (python !== null && peer === null) remark(`${rows} rows: CPersona is left out above ${MOST_PEER_ROWS}`);
-  const embedder = peer === null ? null : await startEmbedServer();
+  const isCompared = python !== null && rows <= MOST_PEER_ROWS;
+  if (python !== null && !isCompared) remark(`${rows} rows: CPersona is left out above ${MOST_PEER_ROWS}`);
+  const embedder = isCompared ? await startEmbedServer() : null;
   try {
-    const settings: Record<string, string> =
-      embedder === null ? {} : { CPERSONA_EMBEDDING_MODE: "http", CPERSONA_EMBEDDING_URL: embedder.url };
-    return await work(folder, settings, peer);
+    if (!isCompared || embedder === null) return await work(folder, {}, null);
+    const settings = { CPERSONA_EMBEDDING_MODE: "http", CPERSONA_EMBEDDING_URL: embedder.url };
+    return await work(folder, settings, new Peer({ python, folder, settings, embedder }));
   } finally {
     embedder?.close();
     rmSync(folder, { recursive: true, force: true });
@@ -56,9 +56,9 @@ export function benchStore(options: EndToEndOptions): Promise<TableRow[]> {
     const memory = await openMemory({ databasePath: path, environment: { ...process.env, ...settings } });
     const inProcess = await fill(memory, corpus, rows);
     await memory.close();
-    const overStdio = await storeOverStdio(ownCommand(path, settings), corpus, rows, STORED_OVER_STDIO);
-    const theirs =
-      peer === null ? null : await storeOverStdio(peerCommand(peer, folder, settings), corpus, 0, rows);
+    const overStdio = await storeOverStdio(ownCommand(path, settings), corpus, rows);
+    await peer?.fill(corpus, rows);
+    const theirs = peer === null ? null : await storeOverStdio(peer.server, corpus, rows);
     const last = Math.max(10, Math.floor(rows / 10));
     return [
       { what: "store in process", rows, ...timeCells(inProcess), "per s": perSecond(inProcess) },
@@ -68,7 +68,7 @@ export function benchStore(options: EndToEndOptions): Promise<TableRow[]> {
         rows,
         ...timeCells(overStdio),
         "per s": perSecond(overStdio),
-        ...(theirs === null ? {} : peerCells(overStdio, theirs.slice(-last))),
+        ...(theirs === null ? {} : peerCells(overStdio, theirs)),
       },
     ];
   });
@@ -95,47 +95,17 @@ async function fill(memory: MemoryService, corpus: Corpus, rows: number): Promis
   return times;
 }
 
-async function storeOverStdio(
-  server: ServerCommand,
-  corpus: Corpus,
-  from: number,
-  count: number,
-): Promise<number[]> {
+async function storeOverStdio(server: ServerCommand, corpus: Corpus, from: number): Promise<number[]> {
   const session = await openSession(server);
   try {
-    return await timed(count, 0, (run) => {
-      if (run % 500 === 0) say(`storing over stdio: ${run} of ${count}`);
-      return storeRow(session, corpus, from + run);
+    say(`storing over stdio behind ${from}`);
+    return await timed(STORED_OVER_STDIO, 0, (run) => {
+      const i = from + run;
+      return session.call("store", { agent_id: AGENT, message: { id: `m${i}`, ...messageOf(corpus, i) } });
     });
   } finally {
     await session.close();
   }
-}
-
-function storeRow(session: Session, corpus: Corpus, i: number): Promise<string> {
-  return session.call("store", {
-    agent_id: AGENT,
-    message: {
-      id: `m${i}`,
-      content: corpus.text(i),
-      source: { type: "User", id: "u" },
-      timestamp: "2026-01-01T00:00:00Z",
-    },
-  });
-}
-
-function peerCommand(python: string, folder: string, settings: Record<string, string>): ServerCommand {
-  return {
-    command: python,
-    args: ["-m", "cpersona"],
-    env: {
-      ...process.env,
-      ...settings,
-      CPERSONA_DB_PATH: join(folder, "cpersona.db"),
-      CPERSONA_BLOCK_BUILD_ENABLED: "false",
-      CPERSONA_UPDATE_CHECK: "false",
-    },
-  };
 }
 
 export function benchRecall(options: EndToEndOptions): Promise<TableRow[]> {
@@ -151,12 +121,8 @@ export function benchRecall(options: EndToEndOptions): Promise<TableRow[]> {
     const server = ownCommand(path, settings);
     const starts = await startTimes(server);
     const ours = await recallOverStdio(server, corpus, runs);
-    let theirs: OverStdio | null = null;
-    if (peer !== null) {
-      const command = peerCommand(peer, folder, settings);
-      await storeOverStdio(command, corpus, 0, rows);
-      theirs = await recallOverStdio(command, corpus, runs);
-    }
+    await peer?.fill(corpus, rows);
+    const theirs = peer === null ? null : await recallOverStdio(peer.server, corpus, runs);
     return [
       startRow(rows, starts, theirs),
       ...Array.from(ours.times, ([kind, times]) => ({
@@ -296,11 +262,17 @@ async function recallOverHttp(
       });
       child.once("close", () => reject(new Error(`the HTTP server did not start: ${said}`)));
     });
-    const ask = async (run: number): Promise<void> => {
+    // Each client has questions of its own: one that was asked before is in the embedder's cache.
+    let asked = 0;
+    const ask = async (): Promise<void> => {
       const answer = await fetch(`${base}/recall`, {
         method: "POST",
         headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-        body: JSON.stringify({ agent_id: AGENT, query: corpus.queries["six common words"](run), limit: 10 }),
+        body: JSON.stringify({
+          agent_id: AGENT,
+          query: corpus.queries["six common words"](asked++),
+          limit: 10,
+        }),
       });
       if (!answer.ok) throw new Error(`recall over HTTP answered ${answer.status}`);
       await answer.text();

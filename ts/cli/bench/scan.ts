@@ -132,7 +132,7 @@ class ScanBench {
   async line(index: VectorIndex, name: string, ask: Ask, truth: readonly Set<number>[]): Promise<TableRow> {
     const { rows, maker, runs } = this.#options;
     say(`${rows} × ${maker.dimension}: ${name}`);
-    const times = await timed(runs, WARM, (run) => this.#search(index, ask, run));
+    const times = await timed(runs, WARM, (run) => this.#search(index, ask, Math.max(run, 0)));
     const bytes = rowBytes(ask.method, maker.dimension);
     const isPart = ask.near !== undefined || ask.scopes !== undefined;
     return this.cells(
