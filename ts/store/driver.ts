@@ -106,6 +106,15 @@ function withoutExperimentalWarning<T>(load: () => T): T {
   }
 }
 
+/** SQLITE_CORRUPT_VTAB: a full-text index, not the database, contradicts itself. */
+const DAMAGED_INDEX = 267;
+
+export function isDamagedIndex(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  return code === "SQLITE_CORRUPT_VTAB" || errcode === DAMAGED_INDEX;
+}
+
 const LOADERS: Record<SqlDriverName, () => SqlDriver> = {
   "better-sqlite3": loadBetterSqlite3,
   "node:sqlite": loadNodeSqlite,

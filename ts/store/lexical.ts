@@ -1,9 +1,12 @@
-// The two FTS5 indexes, words and substrings, and their queries. Written in the record's own transaction.
+// The two FTS5 indexes, words and substrings, and their queries. Written in the record's own transaction. An index
+// that turns out to be damaged is made anew from the records before the call goes on.
 
 import type { RecordKind } from "../domain/record.js";
 import type { ReadScope, SourceFilter } from "../domain/scope.js";
 import { foldText, indexTerms, isPrefixTerm } from "../domain/terms.js";
+import { log } from "../log.js";
 import type { Database } from "./database.js";
+import { isDamagedIndex } from "./driver.js";
 import { both, scopeCondition, sourceCondition } from "./scope-sql.js";
 
 /** One row of a lexical list. */
@@ -38,6 +41,10 @@ export class Lexical {
 
   /** Indexes a record's text, replacing what was there. */
   put(kind: RecordKind, id: number, text: string): void {
+    this.#healing(() => this.#put(kind, id, text));
+  }
+
+  #put(kind: RecordKind, id: number, text: string): void {
     const { terms, trigrams } = TABLES[kind];
     this.#db
       .sql(`INSERT OR REPLACE INTO ${terms}(rowid, terms) VALUES (?, ?)`)
@@ -47,8 +54,22 @@ export class Lexical {
 
   remove(kind: RecordKind, id: number): void {
     const { terms, trigrams } = TABLES[kind];
-    this.#db.sql(`DELETE FROM ${terms} WHERE rowid = ?`).run(id);
-    this.#db.sql(`DELETE FROM ${trigrams} WHERE rowid = ?`).run(id);
+    this.#healing(() => {
+      this.#db.sql(`DELETE FROM ${terms} WHERE rowid = ?`).run(id);
+      this.#db.sql(`DELETE FROM ${trigrams} WHERE rowid = ?`).run(id);
+    });
+  }
+
+  /** Nothing can be stored or found by words with a damaged index, so whoever meets it waits for a new one. */
+  #healing<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (!isDamagedIndex(error) || this.#db.readOnly) throw error;
+      log("warn", "the words index is damaged and is made anew from the memories");
+      this.rebuild();
+      return work();
+    }
   }
 
   /** Records that hold any of the terms, best BM25 first; equal scores newer id first. */
@@ -89,13 +110,14 @@ export class Lexical {
       kind === "mem"
         ? both(scopeCondition(scope, records), sourceCondition(source, records))
         : scopeCondition(scope, records);
-    return this.#db
-      .sql(
-        `SELECT ${records}.id AS id, -bm25(${table}) AS score FROM ${table} JOIN ${records} ON ${records}.id = ${table}.rowid
-         WHERE ${table} MATCH ? AND ${where.sql} ORDER BY score DESC, ${records}.id DESC LIMIT ?`,
-      )
-      .all(match, ...where.values, limit)
-      .map((row) => ({ id: Number(row["id"]), score: Number(row["score"]) }));
+    const search = this.#db.sql(
+      `SELECT ${records}.id AS id, -bm25(${table}) AS score FROM ${table} JOIN ${records} ON ${records}.id = ${table}.rowid
+       WHERE ${table} MATCH ? AND ${where.sql} ORDER BY score DESC, ${records}.id DESC LIMIT ?`,
+    );
+    return this.#healing(() => search.all(match, ...where.values, limit)).map((row) => ({
+      id: Number(row["id"]),
+      score: Number(row["score"]),
+    }));
   }
 
   /** Number of indexed memories, all agents together. */
@@ -105,25 +127,26 @@ export class Lexical {
 
   /** In how many memories each term occurs, all agents together; 0 for an unknown term. */
   documentFrequencies(terms: readonly string[]): Map<string, number> {
-    const out = new Map<string, number>();
-    for (const term of terms) {
-      const found = this.#db.value("SELECT doc FROM temp.memory_terms_vocab WHERE term = ?", term);
-      out.set(term, found === undefined ? 0 : Number(found));
-    }
-    return out;
+    const look = this.#db.sql("SELECT doc FROM temp.memory_terms_vocab WHERE term = ?");
+    return this.#healing(() => new Map(terms.map((term) => [term, Number(look.get(term)?.["doc"] ?? 0)])));
   }
 
-  /** Whether FTS5's own check finds the indexes whole; false means `rebuild` is due. */
+  /** Whether both indexes hold as many rows as there are records: what a start can afford to look at. */
+  isComplete(): boolean {
+    const count = (table: string): unknown => this.#db.value(`SELECT count(*) FROM ${table}`);
+    return Object.values(TABLES).every(({ records, terms, trigrams }) => {
+      const rows = count(records);
+      return [terms, trigrams].every((table) => count(`${table}_docsize`) === rows);
+    });
+  }
+
+  /** Whether FTS5's own check, which reads all of them, finds the indexes whole too; false means `rebuild` is due. */
   isIntact(): boolean {
     try {
-      for (const { records, terms, trigrams } of Object.values(TABLES)) {
-        for (const table of [terms, trigrams]) {
+      for (const { terms, trigrams } of Object.values(TABLES))
+        for (const table of [terms, trigrams])
           this.#db.exec(`INSERT INTO ${table}(${table}, rank) VALUES ('integrity-check', 0)`);
-          const rows = this.#db.value(`SELECT count(*) FROM ${table}_docsize`);
-          if (rows !== this.#db.value(`SELECT count(*) FROM ${records}`)) return false;
-        }
-      }
-      return true;
+      return this.isComplete();
     } catch {
       return false;
     }
@@ -142,7 +165,7 @@ export class Lexical {
           const rows = this.#db
             .sql(`SELECT id, ${text} AS text FROM ${records} WHERE id > ? ORDER BY id LIMIT 500`)
             .all(after);
-          for (const row of rows) this.put(kind, Number(row["id"]), String(row["text"]));
+          for (const row of rows) this.#put(kind, Number(row["id"]), String(row["text"]));
           if (rows.length === 0) break;
           after = Number(rows[rows.length - 1]?.["id"]);
           done += rows.length;

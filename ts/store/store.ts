@@ -199,10 +199,10 @@ export class Store {
     return this.#scopes.agents(limit);
   }
 
-  /** Rebuilds the words and substring indexes when they do not hold together. Returns whether it had to. */
+  /** Rebuilds the words and substring indexes when rows are missing there or too many. Returns whether it had to. */
   repairLexical(): boolean {
-    if (this.lexical.isIntact()) return false;
-    log("warn", "the words index is damaged and is rebuilt from the memories");
+    if (this.lexical.isComplete()) return false;
+    log("warn", "the words index is incomplete and is made anew from the memories");
     this.lexical.rebuild();
     return true;
   }

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -170,6 +171,33 @@ describe("the words and substring indexes", () => {
     expect(byWords(store, "umbrella", "ep")).toEqual([episode]);
     expect(byWords(store, "ghost")).toEqual([]);
     expect(store.repairLexical()).toBe(false);
+  });
+
+  const uses: [string, (store: Store) => unknown][] = [
+    ["a search for words", (store) => byWords(store, "umbrella")],
+    ["a search for substrings", (store) => bySubstring(store, "mbrell")],
+    ["a new row", (store) => store.addMemory(aMemory("green umbrella"), null)],
+    ["a deletion", (store) => store.deleteMemory(1)],
+  ];
+  it.each(uses)("are made anew by %s that meets garbage in them", (_, use) => {
+    const path = join(tempFolder(), "memory.db");
+    const first = openStore(path);
+    for (let i = 0; i < 200; i++) first.addMemory(aMemory(`red umbrella ${i} in the hall`), null);
+    first.close();
+    const file = readFileSync(path);
+    for (const table of ["memory_terms", "memory_trigrams"])
+      for (const { block } of sql(path, `SELECT block FROM ${table}_data WHERE id > 10`)) {
+        const at = file.indexOf((block as Uint8Array).subarray(0, 60));
+        file.fill(0xff, at + 4, at + 60);
+      }
+    writeFileSync(path, file);
+    const store = openStore(path);
+    expect(store.lexical.isComplete()).toBe(true);
+    expect(store.lexical.isIntact()).toBe(false);
+    use(store);
+    expect(byWords(store, "umbrella").length).toBeGreaterThan(99);
+    expect(bySubstring(store, "mbrell").length).toBeGreaterThan(99);
+    expect(store.lexical.isIntact()).toBe(true);
   });
 
   it("never stand in the way of a deletion when they are damaged", () => {
