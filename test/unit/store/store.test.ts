@@ -123,6 +123,14 @@ describe("the words and substring indexes", () => {
     for (let i = 0; i < 5; i++) store.addMemory(aMemory(`umbrella ${i}`, { agentId: "other" }), null);
     const own = store.addMemory(aMemory("umbrella of a long and different text by far"), null);
     expect(store.lexical.searchTerms("mem", ["umbrella"], ofA, null, 1).map((hit) => hit.id)).toEqual([own]);
+    // Where others hold nothing, nothing is filtered.
+    for (let id = 1; id <= 5; id++) store.deleteMemory(id);
+    expect(store.lexical.searchTerms("mem", ["umbrella"], ofA, null, 9).map((hit) => hit.id)).toEqual([own]);
+    expect(store.lexical.searchTerms("mem", ["umbrella"], { ...ofA, projectId: "p" }, null, 9)).toHaveLength(1);
+    expect(store.lexical.searchTerms("mem", ["umbrella"], { ...ofA, channel: "c" }, null, 9)).toHaveLength(1);
+    const other = { ...ALL, agentId: "other" };
+    expect(store.lexical.searchTerms("mem", ["umbrella"], other, null, 9)).toEqual([]);
+    for (let i = 0; i < 5; i++) store.addMemory(aMemory(`umbrella ${i}`, { agentId: "other" }), null);
     const source = { id: "u", exact: false };
     expect(store.lexical.searchTerms("mem", ["umbrella"], ALL, source, 100)).toHaveLength(6);
     expect(store.lexical.searchTerms("mem", ["umbrella"], ALL, { id: "u", exact: true }, 100)).toEqual([]);
