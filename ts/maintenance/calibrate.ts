@@ -4,6 +4,7 @@
 
 import type { Memory } from "../domain/memory.js";
 import { MemoryError } from "../errors.js";
+import { nextTurn } from "../next-turn.js";
 import { PseudoQuestions } from "./pseudo-question.js";
 import {
   admitted,
@@ -53,7 +54,7 @@ export interface Calibration {
 
 export interface CalibrateParts {
   /** ids of the scope's memories, ascending */
-  readonly ids: () => readonly number[];
+  readonly ids: () => Promise<readonly number[]>;
   readonly memories: (ids: readonly number[]) => readonly Memory[];
   /** the vector of a question; null for a text without one */
   readonly embed: (text: string) => Promise<Float32Array | null>;
@@ -83,13 +84,10 @@ export async function calibrate(
   parts: CalibrateParts,
   isStopped: () => boolean = () => false,
 ): Promise<Calibration> {
-  const ids = parts.ids();
+  const ids = await parts.ids();
   const random = seededRandom(SEED);
   const sample = parts.memories(drawSample(ids, request.sampleSize, random));
   const questions = new PseudoQuestions(ids.length, parts.documentFrequencies, parts.memories);
-  const asked = sample
-    .map((memory) => ({ memory, text: questions.questionOf(memory.content) }))
-    .filter(({ text }) => text !== "");
   const scores: Scores = {
     nearestNulls: [],
     positives: [],
@@ -98,16 +96,18 @@ export async function calibrate(
     confidentNulls: [],
     confidentPositives: [],
   };
-  for (const question of asked) {
+  for (const memory of sample) {
     if (isStopped()) throw new MemoryError("internal", "calibration was stopped");
+    // Calls that wait are answered between two questions.
+    await nextTurn();
+    const text = questions.questionOf(memory.content);
+    if (text === "") continue;
     const others = Array.from(
       { length: RANDOM_PAIRS },
       () => ids[Math.floor(random() * ids.length)] as number,
     );
-    const vector = await parts.embed(question.text);
-    if (vector !== null) await ask(question, vector, others, questions, parts, scores);
-    // Calls that wait are answered between two questions.
-    await new Promise((resolve) => setImmediate(resolve));
+    const vector = await parts.embed(text);
+    if (vector !== null) await ask({ memory, text }, vector, others, questions, parts, scores);
   }
   if (scores.positives.length < MIN_EMBEDDINGS) throw tooFew(scores.positives.length);
   return summarise(request, scores, { rows: ids.length, sampled: sample.length });

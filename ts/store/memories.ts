@@ -8,6 +8,7 @@ import type { Source } from "../domain/source.js";
 import { parseInstant } from "../domain/time.js";
 import type { Database } from "./database.js";
 import type { SqlRow } from "./driver.js";
+import { type RecordStep, stepThrough } from "./record-steps.js";
 import { fromRecordsById } from "./records.js";
 import { both, scopeCondition, sourceCondition } from "./scope-sql.js";
 
@@ -177,13 +178,15 @@ export class Memories {
       .map((row) => Number(row["id"]));
   }
 
-  /** Ids of all memories in scope, ascending. */
-  ids(scope: ReadScope): number[] {
+  /** Ids of the memories in scope among the next below `before` (null: the newest), newest first. */
+  idsBelow(scope: ReadScope, before: number | null): RecordStep {
     const where = scopeCondition(scope, "memories");
-    return this.#db
-      .sql(`SELECT id FROM memories WHERE ${where.sql} ORDER BY id`)
-      .all(...where.values)
-      .map((row) => Number(row["id"]));
+    const query = this.#db.sql(
+      `SELECT id FROM memories NOT INDEXED WHERE id >= ? AND id < ? AND ${where.sql} ORDER BY id DESC`,
+    );
+    return stepThrough(this.#db, { kind: "mem", before, limit: Number.POSITIVE_INFINITY }, (low, high) =>
+      query.all(low, high, ...where.values).map((row) => Number(row["id"])),
+    );
   }
 
   /** Ids of the newest memories of a source, ascending. */

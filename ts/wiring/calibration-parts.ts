@@ -5,6 +5,7 @@ import type { ReadScope } from "../domain/scope.js";
 import { parseInstant } from "../domain/time.js";
 import { calibratedCosine, identityKey, presentIdentity } from "../embedding/embedder.js";
 import type { CalibrateParts } from "../maintenance/calibrate.js";
+import { nextTurn } from "../next-turn.js";
 import { confidence } from "../recall/confidence.js";
 import type { CalibrationParts } from "../service/calibration-service.js";
 import { Lease } from "../store/lease.js";
@@ -31,7 +32,7 @@ function calibrateParts(agentId: string, wiring: Wiring): CalibrateParts {
   const { store, embedder } = wiring;
   const scope: ReadScope = { agentId: agentId === "" ? null : agentId, projectId: null, channel: null };
   return {
-    ids: () => store.memories.ids(scope),
+    ids: () => memoryIds(scope, wiring),
     memories: (ids) => store.memories.get(ids, scope),
     embed: (text) => embedder.embedQuery(text),
     nearest: (query, limit) => nearestMemories(query, limit, scope, wiring),
@@ -45,6 +46,18 @@ function calibrateParts(agentId: string, wiring: Wiring): CalibrateParts {
     confidence: confidenceOf(scope, wiring),
     documentFrequencies: (terms) => store.lexical.documentFrequencies(terms),
   };
+}
+
+/** Ascending. Read in steps: a large store has hundreds of thousands. */
+async function memoryIds(scope: ReadScope, { store }: Wiring): Promise<number[]> {
+  const ids: number[] = [];
+  for (let before: number | null = null; ; ) {
+    const step = store.memories.idsBelow(scope, before);
+    for (const id of step.ids) ids.push(id);
+    if (step.next === null) return ids.reverse();
+    before = step.next;
+    await nextTurn();
+  }
 }
 
 function confidenceOf(
