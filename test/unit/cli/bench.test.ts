@@ -189,10 +189,17 @@ describe("vectors to search", () => {
 
   it("are mixtures of embeddings where texts are given", async () => {
     const maker = await mixedVectors(["red", "blue", "green", ""], {
+      identity: () => ({
+        provider: "static",
+        model: "m",
+        dimension: 3,
+        prefixes: { query: "", document: "" },
+      }),
       // A text without words has no vector.
       embedDocuments: async (texts) =>
         texts.map((text, i) => (text === "" ? null : Float32Array.from([0, 1, 2], (j) => Number(i === j)))),
     });
+    expect(maker.name).toBe("embeddings (static)");
     const rows = maker.make(50, 1);
     expect(rows).toHaveLength(50 * maker.dimension);
     expect(new Set(rows.slice(0, 50)).size).toBeGreaterThan(10);

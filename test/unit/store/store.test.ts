@@ -126,7 +126,9 @@ describe("the words and substring indexes", () => {
     // Where others hold nothing, nothing is filtered.
     for (let id = 1; id <= 5; id++) store.deleteMemory(id);
     expect(store.lexical.searchTerms("mem", ["umbrella"], ofA, null, 9).map((hit) => hit.id)).toEqual([own]);
-    expect(store.lexical.searchTerms("mem", ["umbrella"], { ...ofA, projectId: "p" }, null, 9)).toHaveLength(1);
+    expect(store.lexical.searchTerms("mem", ["umbrella"], { ...ofA, projectId: "p" }, null, 9)).toHaveLength(
+      1,
+    );
     expect(store.lexical.searchTerms("mem", ["umbrella"], { ...ofA, channel: "c" }, null, 9)).toHaveLength(1);
     const other = { ...ALL, agentId: "other" };
     expect(store.lexical.searchTerms("mem", ["umbrella"], other, null, 9)).toEqual([]);

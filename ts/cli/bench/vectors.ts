@@ -48,7 +48,7 @@ const MOST_TEXTS = 10_000;
  */
 export async function mixedVectors(
   texts: readonly string[],
-  embedder: Pick<Embedder, "embedDocuments">,
+  embedder: Pick<Embedder, "embedDocuments" | "identity">,
 ): Promise<VectorMaker> {
   const asked = texts.slice(0, MOST_TEXTS);
   const vectors: Float32Array[] = [];
@@ -58,7 +58,7 @@ export async function mixedVectors(
   const dimension = vectors[0]?.length;
   if (dimension === undefined) throw invalidArgument("texts", "must hold texts that the embedder knows");
   return {
-    name: "embeddings",
+    name: `embeddings (${embedder.identity()?.provider})`,
     dimension,
     make: (count, seed) => {
       const random = seededRandom(seed);
