@@ -101,8 +101,12 @@ impl<'a> Filter<'a> {
         if !(self.wants_near || self.wants_far) {
             return selection;
         }
+        let unwanted = match &self.scopes {
+            Some(scopes) => snapshot.zones.unwanted_bits(|code| scopes.contains(code)),
+            None => 0,
+        };
         for block in 0..snapshot.blocks() {
-            let (near, far) = self.split(snapshot, block, self.admitted(snapshot, block));
+            let (near, far) = self.split(snapshot, block, self.admitted(snapshot, block, unwanted));
             if near | far != 0 {
                 selection.near += near.count_ones() as usize;
                 selection.far += far.count_ones() as usize;
@@ -128,8 +132,8 @@ impl<'a> Filter<'a> {
         Some(list)
     }
 
-    /// Rows of a block that pass everything but the age cuts.
-    fn admitted(&self, snapshot: &Snapshot, block: usize) -> u64 {
+    /// Rows of a block that pass everything but the age cuts. `unwanted`: bits of scopes that are not searched.
+    fn admitted(&self, snapshot: &Snapshot, block: usize, unwanted: u64) -> u64 {
         let zone = snapshot.zones.get(block);
         if self.scopes.as_ref().is_some_and(|scopes| scopes.bits & zone.scopes == 0) {
             return 0;
@@ -138,17 +142,8 @@ impl<'a> Filter<'a> {
             return 0;
         }
         let mut rows = snapshot.alive(block);
-        if let (Some(scopes), true) = (&self.scopes, rows != 0) {
-            rows &= match zone.only_scope {
-                Some(scope) => {
-                    if scopes.contains(scope) {
-                        u64::MAX
-                    } else {
-                        0
-                    }
-                }
-                None => scopes.mask(self.kernels, snapshot.scopes(block)),
-            };
+        if let (Some(scopes), true) = (&self.scopes, rows != 0 && zone.scopes & unwanted != 0) {
+            rows &= scopes.mask(self.kernels, snapshot.scopes(block));
         }
         if let (Some(only), true) = (&self.only, rows != 0) {
             rows &= only.mask(snapshot.keys(block));
