@@ -35,10 +35,11 @@ export function parseEndpoint(url: string): Endpoint | null {
   if (!URL.canParse(url)) return null;
   const parsed = new URL(url);
   if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return null;
-  const type = { "content-type": "application/json" };
   const authorization = takePassword(parsed);
   parsed.hash = "";
-  return { address: parsed.href, headers: authorization === null ? type : { ...type, authorization } };
+  // Who names no coding takes any, says the protocol.
+  const headers = { "content-type": "application/json", "accept-encoding": "identity" };
+  return { address: parsed.href, headers: authorization === null ? headers : { ...headers, authorization } };
 }
 
 /** Takes user and password off a URL. Gives the header that says the same, null where there are none. */
