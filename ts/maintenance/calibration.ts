@@ -56,17 +56,23 @@ export class CalibrationStore {
     if (name !== null) this.#settings.put(name, JSON.stringify(calibration));
   }
 
+  /** Notes that nothing could be learned from so many rows: trying costs seconds in a large store. */
+  putFailure(agentId: string, rows: number): void {
+    const name = this.#name(agentId, "calibration-failed");
+    if (name !== null) this.#settings.put(name, String(rows));
+  }
+
   /** Names hold no agent or model text, so that any of them is a valid name. */
-  #name(agentId: string): string | null {
+  #name(agentId: string, what = "calibration"): string | null {
     const identity = this.#identity();
     if (identity === null) return null;
-    return `calibration:${createHash("sha256").update(`${identity}\n${agentId}`).digest("hex").slice(0, 32)}`;
+    return `${what}:${createHash("sha256").update(`${identity}\n${agentId}`).digest("hex").slice(0, 32)}`;
   }
 
   /** Forgets what belongs to an agent. */
   remove(agentId: string): void {
-    const name = this.#name(agentId);
-    if (name !== null) this.#settings.remove(name);
+    for (const name of [this.#name(agentId), this.#name(agentId, "calibration-failed")])
+      if (name !== null) this.#settings.remove(name);
     this.setBeta(agentId, null);
   }
 
@@ -98,9 +104,10 @@ export class CalibrationStore {
 
   /** Whether a store of so many rows should be calibrated by itself now. */
   isDue(agentId: string, rows: number): boolean {
-    if (rows < MIN_AUTOMATIC_ROWS || this.#identity() === null) return false;
-    const own = this.own(agentId);
-    return own === null || rows >= own.rows * GROWTH;
+    const failed = this.#name(agentId, "calibration-failed");
+    if (rows < MIN_AUTOMATIC_ROWS || failed === null) return false;
+    const tried = Math.max(this.own(agentId)?.rows ?? 0, Number(this.#settings.get(failed) ?? 0));
+    return rows >= tried * GROWTH;
   }
 }
 

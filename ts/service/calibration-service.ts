@@ -140,6 +140,8 @@ export class CalibrationService {
         await this.calibrate(agentId, { acceptRelated: false });
       } catch (error) {
         log("debug", `not calibrated: ${describeError(error)}`);
+        if (error instanceof MemoryError && error.code === "not_found")
+          calibrations.putFailure(agentId, rows);
       }
     }
   }

@@ -10,6 +10,7 @@ import { startEmbedStub } from "../../support/embed-stub.js";
 import { openTestMemory } from "../../support/memory.js";
 import { ROOT } from "../../support/root.js";
 import { testSettings } from "../../support/settings.js";
+import { sql } from "../../support/store.js";
 import { tempFolder } from "../../support/temp.js";
 
 const STATIC = { CPERSONA_EMBEDDING_MODE: "static", CPERSONA_CALIBRATE_ON_MODEL_CHANGE: "false" };
@@ -73,18 +74,37 @@ describe("a calibration", () => {
   });
 
   it("of less than half the rows counts no more, unless somebody calibrates by hand", () => {
-    const kept = new Map<string, string>();
-    const calibrations = new CalibrationStore(
-      {
-        get: (name) => kept.get(name) ?? null,
-        put: (name, value) => void kept.set(name, value),
-        remove: (name) => void kept.delete(name),
-      },
-      () => "model",
-    );
+    const calibrations = aStore();
     calibrations.put("a", { unrelated: 0.8, threshold: 0.9, confidence: null, rows: 40 } as Calibration);
     expect(calibrations.levels("a", 1, 79)).toMatchObject({ unrelated: 0.8, cosine: 0.9 });
     expect(calibrations.levels("a", 1, 80)).toMatchObject({ unrelated: null, cosine: null, beta: 1 });
     expect(calibrations.levels("a", 1)).toMatchObject({ unrelated: 0.8, cosine: 0.9 });
   });
+
+  it("that failed is tried again when the rows have doubled, in other processes too", async () => {
+    const calibrations = aStore();
+    expect(calibrations.isDue("a", 40)).toBe(true);
+    calibrations.putFailure("a", 40);
+    expect([calibrations.isDue("a", 79), calibrations.isDue("a", 80)]).toEqual([false, true]);
+    calibrations.remove("a");
+    expect(calibrations.isDue("a", 40)).toBe(true);
+    // Rows that all hold the same words have no unrelated ones among them.
+    const { service, path } = await openTestMemory({ settings: STATIC });
+    for (let i = 1; i <= 40; i++) await service.store({ content: `umbrella in the hall${"!".repeat(i)}` });
+    await service.calibration.calibrateDue();
+    const rows = sql(path, "SELECT value FROM settings WHERE name LIKE 'calibration-failed:%'");
+    expect(rows).toEqual([{ value: "40" }, { value: "40" }]);
+  });
 });
+
+function aStore(): CalibrationStore {
+  const kept = new Map<string, string>();
+  return new CalibrationStore(
+    {
+      get: (name) => kept.get(name) ?? null,
+      put: (name, value) => void kept.set(name, value),
+      remove: (name) => void kept.delete(name),
+    },
+    () => "model",
+  );
+}
