@@ -60,7 +60,6 @@ pub(crate) struct Generation {
     /// Makes the sign bits of its rows, and of what they are compared with.
     pub(crate) signs: Arc<Signs>,
     kind: Kind,
-    centre: u32,
     head: File,
     files: [File; 5],
     /// The last snapshot, replaced when more rows are published.
@@ -107,7 +106,7 @@ impl Generation {
             maps: Arc::new([const { Map::empty() }; 5]),
         };
         let last = Mutex::new(Arc::new(nothing));
-        let this = Self { number, layout, signs, kind, centre: state.centre, head, files, last };
+        let this = Self { number, layout, signs, kind, head, files, last };
         this.check(&state)?;
         Ok(Some(this))
     }
@@ -183,7 +182,7 @@ impl Generation {
     }
 
     fn check_kind(&self, head: &Head) -> Result<(), IndexError> {
-        if head.kind != self.kind || head.centre != self.centre || head.generation != self.number {
+        if head.kind != self.kind || head.centre != self.signs.checksum() || head.generation != self.number {
             return Err(IndexError::damaged(HEAD, "it belongs to another index"));
         }
         Ok(())

@@ -181,7 +181,8 @@ impl VectorIndex {
     }
 
     /// Drops removed rows by writing a new generation, with sign bits that leave out what the others have in
-    /// common now. Rows not yet published move along and stay so. Searches go on meanwhile. False when [`VectorIndex::interrupt`] ended it: nothing has changed then.
+    /// common now. Rows not yet published move along and stay so. Searches go on meanwhile. False when
+    /// [`VectorIndex::interrupt`] ended it: nothing has changed then.
     ///
     /// # Errors
     /// [`IndexError::NotLocked`], [`IndexError::Damaged`] when a row fails its checksum, [`IndexError::Io`];

@@ -20,6 +20,7 @@ pub(crate) fn to_bytes(row: &[f32], bytes: &mut Vec<i8>) -> f32 {
 pub(crate) struct Signs {
     /// Of unit length; empty when nothing is taken out.
     centre: Vec<f32>,
+    checksum: u32,
 }
 
 impl Signs {
@@ -36,12 +37,14 @@ impl Signs {
         if !(length.is_finite() && length > 0.0) {
             return Self::default();
         }
-        Self { centre: sums.iter().map(|sum| (sum / length) as f32).collect() }
+        Self::of(sums.iter().map(|sum| (sum / length) as f32).collect())
     }
 
     /// A centre as it was stored; empty for none.
     pub(crate) fn of(centre: Vec<f32>) -> Self {
-        Self { centre }
+        let bytes: Vec<u8> = centre.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let checksum = if bytes.is_empty() { 0 } else { crc32fast::hash(&bytes).max(1) };
+        Self { centre, checksum }
     }
 
     pub(crate) fn centre(&self) -> &[f32] {
@@ -50,8 +53,7 @@ impl Signs {
 
     /// Identifies the centre in the head: 0 without one.
     pub(crate) fn checksum(&self) -> u32 {
-        let bytes: Vec<u8> = self.centre.iter().flat_map(|value| value.to_le_bytes()).collect();
-        if bytes.is_empty() { 0 } else { crc32fast::hash(&bytes).max(1) }
+        self.checksum
     }
 
     /// Appends the words of one row: bit `i` is set when element `i` is positive.
