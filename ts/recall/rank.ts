@@ -9,15 +9,20 @@ import { type Retrieved, rowsOfKeys } from "./retrieve.js";
 
 /**
  * Best first, with their rows. Rows that only a neighbour named come in under the same scope and exclusions.
- * With a `limit` only the rows that can still be among the best `limit` are read.
+ * With a `limit` only the rows that can still be among the best `limit` are read, when later steps multiply scores by
+ * `leastFactor` to 1.
  */
 export function rankCandidates(
   retrieved: Retrieved,
   request: RecallRequest,
   parts: RecallParts,
-  limit = Number.POSITIVE_INFINITY,
+  { limit, leastFactor } = { limit: Number.POSITIVE_INFINITY, leastFactor: 1 },
 ): Candidate[] {
-  const ranking = head(rankKeys(retrieved.lists, parts), retrieved, request, limit, parts);
+  const ranked = rankKeys(retrieved.lists, parts);
+  // Confidence orders anew, so it needs all.
+  const ranking = parts.config.recall.confidence.enabled
+    ? ranked
+    : head(ranked, retrieved.lists, limit, leastFactor);
   const ranks = listRanks(retrieved.lists);
   const cosines = new Map(
     [...retrieved.lists.near, ...retrieved.lists.far].map((hit) => [hit.key, hit.cosine]),
@@ -63,21 +68,13 @@ function rankKeys(lists: RetrievedLists, parts: RecallParts): readonly RankedKey
   }).rows;
 }
 
-/**
- * Rows that can reach the first `limit` places: the penalty lowers a score by its floor at most, and the gate
- * drops no more rows than the vector lists hold. Confidence orders anew, so it needs all.
- */
+/** Rows that can reach the first `limit` places: the gate drops no more rows than the vector lists hold. */
 function head(
   ranking: readonly RankedKey[],
-  { lists }: Retrieved,
-  { scope }: RecallRequest,
+  { near, far }: RetrievedLists,
   limit: number,
-  parts: RecallParts,
+  leastFactor: number,
 ): readonly RankedKey[] {
-  const { episodePenalty, confidence } = parts.config.recall;
-  const last = ranking[limit + lists.near.length + lists.far.length - 1]?.score ?? null;
-  if (last === null || confidence.enabled) return ranking;
-  const isPenalised = episodePenalty.enabled && parts.newestEpisodeAt(scope) !== null;
-  const least = last * (isPenalised ? episodePenalty.floor : 1);
-  return ranking.filter(({ score }) => (score ?? 0) >= least);
+  const last = ranking[limit + near.length + far.length - 1]?.score ?? null;
+  return last === null ? ranking : ranking.filter(({ score }) => (score ?? 0) >= last * leastFactor);
 }

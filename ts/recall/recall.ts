@@ -30,9 +30,13 @@ export async function recall(request: RecallRequest, parts: RecallParts): Promis
 
   const clock = new StageClock();
   const retrieved = await retrieve(request, limit, parts, clock);
-  const found = rankCandidates(retrieved, request, parts, limit);
+  const { episodePenalty } = config.recall;
+  const boundary = episodePenalty.enabled ? episodeBoundary(request, parts) : null;
+  const leastFactor = boundary === null ? 1 : episodePenalty.floor;
+  const found = rankCandidates(retrieved, request, parts, { limit, leastFactor });
   clock.mark("fuse", found.length);
-  const scored = withConfidence(penalise(found, request, parts), retrieved.queryVector, request, parts);
+  const penalised = applyEpisodePenalty(found, boundary, episodePenalty);
+  const scored = withConfidence(penalised, retrieved.queryVector, request, parts);
   const ordered = scored.some(isScored) ? sortByScore(scored) : scored;
   clock.mark("score", ordered.length);
   const gate = passGate(ordered, retrieved.plan, request, parts);
@@ -58,14 +62,10 @@ function isScored(candidate: Candidate): boolean {
   return candidate.fused !== null || candidate.confidence !== null;
 }
 
-function penalise(
-  candidates: readonly Candidate[],
-  request: RecallRequest,
-  parts: RecallParts,
-): readonly Candidate[] {
-  const { episodePenalty } = parts.config.recall;
-  const newestAt = episodePenalty.enabled ? parts.newestEpisodeAt(request.scope) : null;
-  return applyEpisodePenalty(candidates, newestAt === null ? null : storageTimeMs(newestAt), episodePenalty);
+/** When the newest episode of the scope was stored, ms since the epoch; null where there is none. */
+function episodeBoundary({ scope }: RecallRequest, parts: RecallParts): number | null {
+  const newestAt = parts.newestEpisodeAt(scope);
+  return newestAt === null ? null : storageTimeMs(newestAt);
 }
 
 /** The best `limit` rows, the profile among them: last without a score, by its confidence with one. */

@@ -60,8 +60,7 @@ async function retrieveWith(
   clock.mark("ask for vectors", 0);
   const plan = planLexicalQuery(request.query, parts.lexical);
   const memories = retrieveLexical("mem", plan, parts.lexical, request.scope, source, wordDepth + extra);
-  const hasEpisodes = withEpisodes && parts.pool(request.scope).episodes > 0;
-  const episodes = hasEpisodes
+  const episodes = withEpisodes
     ? retrieveLexical("ep", plan, parts.lexical, request.scope, null, wordDepth + extra)
     : [];
   clock.mark("words", memories.length + episodes.length);

@@ -107,6 +107,7 @@ export class Lexical {
   ): LexicalHit[] {
     if (match === "" || limit === 0) return [];
     const visible = this.#visible(table, kind, scope, source);
+    if (visible === null) return [];
     const search = this.#db.sql(
       `SELECT ${table}.rowid AS id, -bm25(${table}) AS score FROM ${table} ${visible.sql}
        ORDER BY score DESC, ${table}.rowid DESC LIMIT ?`,
@@ -117,24 +118,32 @@ export class Lexical {
     }));
   }
 
-  /** Looking each hit's record up is a third of a search, and needless where the scope sees all of them. */
-  #visible(table: string, kind: RecordKind, scope: ReadScope, source: SourceFilter | null): SqlCondition {
-    if (source === null && this.#seesAll(kind, scope)) return { sql: `WHERE ${table} MATCH ?`, values: [] };
+  /**
+   * Null where the scope holds no record of this kind. Looking each hit's record up is a third of a search, and
+   * needless where the scope sees all of them.
+   */
+  #visible(
+    table: string,
+    kind: RecordKind,
+    scope: ReadScope,
+    source: SourceFilter | null,
+  ): SqlCondition | null {
     const { records } = TABLES[kind];
+    const bucket = scopeCondition(scope, "scopes");
+    const holds = (condition: string): boolean =>
+      this.#db.value(
+        `SELECT 1 FROM scopes WHERE ${records} > 0 AND ${condition} LIMIT 1`,
+        ...bucket.values,
+      ) !== undefined;
+    if (!holds(`(${bucket.sql})`)) return null;
+    const isFiltered = source !== null || (scope.excludeTags ?? []).length > 0;
+    if (!isFiltered && !holds(`NOT (${bucket.sql})`)) return { sql: `WHERE ${table} MATCH ?`, values: [] };
     const inScope = scopeCondition(scope, records);
     const where = kind === "mem" ? both(inScope, sourceCondition(source, records)) : inScope;
     return {
       sql: `JOIN ${records} ON ${records}.id = ${table}.rowid WHERE ${table} MATCH ? AND ${where.sql}`,
       values: where.values,
     };
-  }
-
-  #seesAll(kind: RecordKind, scope: ReadScope): boolean {
-    if ((scope.excludeTags ?? []).length > 0) return false;
-    const { records } = TABLES[kind];
-    const where = scopeCondition(scope, "scopes");
-    const others = `SELECT 1 FROM scopes WHERE ${records} > 0 AND NOT (${where.sql}) LIMIT 1`;
-    return this.#db.sql(others).get(...where.values) === undefined;
   }
 
   /** Number of indexed memories, all agents together. */
