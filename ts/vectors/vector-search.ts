@@ -3,7 +3,7 @@
 
 import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
-import type { VectorIndex, VectorIndexInfo, VectorRows } from "../native/contract.js";
+import type { VectorIndex, VectorIndexInfo, VectorRows, VectorSearchResult } from "../native/contract.js";
 import { nextTurn } from "../next-turn.js";
 import { rowsWithout, union } from "./row-sets.js";
 import { StoredRows } from "./stored-rows.js";
@@ -88,7 +88,7 @@ export class VectorSearch {
     try {
       const found = await this.#searchIndex(query, changed);
       this.#stored?.release();
-      return found;
+      return { ...found, isPartial: false };
     } catch (error) {
       if (this.#closed || !isUnusable(error)) throw error;
       // Somebody damaged the files since they were looked at.
@@ -97,18 +97,16 @@ export class VectorSearch {
     }
   }
 
-  async #searchIndex(query: VectorQuery, changed: Float64Array): Promise<VectorAnswer> {
+  #searchIndex(query: VectorQuery, changed: Float64Array): Promise<VectorSearchResult> {
     const { masked = null } = query;
-    if (changed.length === 0)
-      return { ...(await this.#index.searchAsync({ ...query, masked, extra: null })), isPartial: false };
+    if (changed.length === 0) return this.#index.searchAsync({ ...query, masked, extra: null });
     // Scoring many rows beside the index costs every search; a few cost next to nothing.
     this.scheduleSync(changed.length > CHEAP_OVERLAY_RECORDS ? SOON_MS : SYNC_DELAY_MS);
-    const found = await this.#index.searchAsync({
+    return this.#index.searchAsync({
       ...query,
       masked: union(changed, masked),
       extra: rowsWithout(this.#source.rowsOf(changed), masked === null ? null : new Set(masked)),
     });
-    return { ...found, isPartial: false };
   }
 
   #searchStore(query: VectorQuery): Promise<VectorAnswer> {
