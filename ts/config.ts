@@ -25,7 +25,7 @@ export interface DatabaseConfig {
   readonly driver: "auto" | "better-sqlite3" | "node:sqlite";
   /** `CPERSONA_SYNCHRONOUS`: `NORMAL` (default) survives a killed process, `FULL` a power cut too */
   readonly synchronous: "NORMAL" | "FULL";
-  /** `CPERSONA_BUSY_TIMEOUT_MS`: how long a write waits for another process, default 5000 */
+  /** `CPERSONA_BUSY_TIMEOUT_MS`: ms a write waits for other processes before it is refused, default 30000 */
   readonly busyTimeoutMs: number;
 }
 
@@ -128,7 +128,7 @@ export function readConfig(environment: Environment = process.env): Config {
       driver: read.choice("CPERSONA_SQLITE_DRIVER", ["auto", "better-sqlite3", "node:sqlite"], "auto"),
       synchronous:
         read.choice("CPERSONA_SYNCHRONOUS", ["normal", "full"], "normal") === "full" ? "FULL" : "NORMAL",
-      busyTimeoutMs: read.integer("CPERSONA_BUSY_TIMEOUT_MS", { fallback: 5000, min: 0, max: 600_000 }),
+      busyTimeoutMs: read.integer("CPERSONA_BUSY_TIMEOUT_MS", { fallback: 30_000, min: 0, max: 600_000 }),
     },
     native: {
       mode: read.choice("CPERSONA_NATIVE", ["auto", "off", "required"], "auto"),

@@ -11,6 +11,16 @@ export type MemoryErrorCode =
   | "locked"
   /** The database file cannot be opened, read or written. */
   | "storage_unavailable"
+  /** Another process holds the write lock; the call was not carried out and may be tried again. */
+  | "storage_busy"
+  /** The disk is full; the call was not carried out. Goes on by itself when there is room again. */
+  | "storage_full"
+  /** File, folder or file system can only be read; reads go on. */
+  | "storage_read_only"
+  /** The file system reported an error of its device. */
+  | "storage_io"
+  /** A part of the database file is damaged; what lies elsewhere can be read. */
+  | "storage_damaged"
   /** The database was written by a newer version, or by another program. */
   | "schema_mismatch"
   /** No SQLite driver can be loaded. */
@@ -53,6 +63,29 @@ export class MemoryError extends Error {
 /** An argument that breaks its rule: `invalidArgument("limit", "must be a whole number from 0 to 100")`. */
 export function invalidArgument(field: string, rule: string): MemoryError {
   return new MemoryError("invalid_argument", `${field} ${rule}`, { field });
+}
+
+/** The faults of the storage that have words of their own. */
+export type StorageFault = Extract<MemoryErrorCode, `storage_${string}`>;
+
+const STORAGE_FAULTS: Readonly<Record<StorageFault, string>> = {
+  storage_unavailable:
+    "the database file cannot be opened: it is not there, may not be read, or is no SQLite database",
+  storage_busy:
+    "another process is writing to the database and did not finish in time; this call was not carried out, what was acknowledged before is kept: call again in some seconds",
+  storage_full:
+    "the disk is full; this call was not carried out, what was acknowledged before is kept: free some space and call again, no restart is needed",
+  storage_read_only:
+    "the database can only be read here (file, folder or file system); this call was not carried out, reading goes on: make them writable and call again",
+  storage_io:
+    "the disk reported an error; this call was not carried out, what was acknowledged before is kept: call again, and check the disk and the file system when it comes back",
+  storage_damaged:
+    "a part of the database file is damaged; this call was not carried out, what lies elsewhere can still be read: run check_health, which names the damaged part, and export what can be read",
+};
+
+/** A fault of the storage in our words. `cause` keeps the driver's error for the log. */
+export function storageFault(code: StorageFault, cause?: unknown): MemoryError {
+  return new MemoryError(code, STORAGE_FAULTS[code], { cause });
 }
 
 /** The text of an unknown thrown value, for logs. */

@@ -19,7 +19,7 @@ const SETTINGS: Row[] = [
     "100",
     100,
     (c) => c.database.busyTimeoutMs,
-    5000,
+    30_000,
     ["-1", "x", "600001", "1.5"],
   ],
   ["CPERSONA_NATIVE", "off", "off", (c) => c.native.mode, "auto", ["no"]],
@@ -90,7 +90,7 @@ describe("readConfig", () => {
       CPERSONA_BUSY_TIMEOUT_MS: "x",
     });
     expect([...warnings].sort()).toEqual([
-      "CPERSONA_BUSY_TIMEOUT_MS must be a whole number from 0 to 600000; 5000 is used",
+      "CPERSONA_BUSY_TIMEOUT_MS must be a whole number from 0 to 600000; 30000 is used",
       "CPERSONA_RECALL_MODE must be one of rrf, rsf, cascade; rrf is used",
       "CPERSONA_RRF_K must be a whole number from 1; 3 is used",
     ]);

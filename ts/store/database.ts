@@ -5,6 +5,19 @@ import { dirname } from "node:path";
 import { describeError, MemoryError } from "../errors.js";
 import type { SqlConnection, SqlDriver, SqlDriverName, SqlRow, SqlStatement, SqlValue } from "./driver.js";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from "./schema.js";
+import { type WriteOptions, WriteQueue } from "./write-queue.js";
+
+/** How long a step of long work holds the write lock, ms; one unit of work may take it a little further. */
+const STEP_MS = 12;
+/** A step that took long because its machine was busy is not waited for as long again. */
+const MAX_PAUSE_MS = 100;
+/** How long a single statement may wait, e.g. for another process that recovers the log after a crash, ms. */
+const STATEMENT_WAIT_MS = 1000;
+
+export interface StepOptions extends WriteOptions {
+  /** asked between steps; true ends the work early */
+  readonly isStopped?: () => boolean;
+}
 
 export interface DatabaseOptions {
   /** file path, or `:memory:` */
@@ -12,7 +25,7 @@ export interface DatabaseOptions {
   readonly driver: SqlDriver;
   /** `NORMAL`: an acknowledged write survives a killed process; `FULL`: a power cut too */
   readonly synchronous: "NORMAL" | "FULL";
-  /** how long a statement waits for another process, ms */
+  /** how long a write waits for its turn, and opening for another process, ms */
   readonly busyTimeoutMs: number;
   readonly readOnly: boolean;
 }
@@ -24,13 +37,16 @@ export class Database {
   readonly readOnly: boolean;
   readonly #connection: SqlConnection;
   readonly #statements = new Map<string, SqlStatement>();
-  #depth = 0;
+  readonly #queue: WriteQueue;
+  /** what runs now: nothing, or work in a transaction */
+  #open: "nothing" | "reading" | "writing" = "nothing";
 
   private constructor(options: DatabaseOptions, connection: SqlConnection) {
     this.path = options.path;
     this.driverName = options.driver.name;
     this.readOnly = options.readOnly;
     this.#connection = connection;
+    this.#queue = new WriteQueue(options.busyTimeoutMs);
   }
 
   /**
@@ -55,6 +71,7 @@ export class Database {
       connection.exec("PRAGMA foreign_keys = ON");
       connection.exec("PRAGMA cache_size = -32768");
       connection.exec("PRAGMA mmap_size = 1073741824");
+      connection.exec(`PRAGMA busy_timeout = ${STATEMENT_WAIT_MS}`);
       return database;
     } catch (error) {
       connection?.close();
@@ -86,12 +103,93 @@ export class Database {
     return row === undefined ? undefined : Object.values(row)[0];
   }
 
-  /** Runs `work` in one write transaction; nested calls join the outer one. */
+  /**
+   * Runs `work` in one write transaction when its turn has come, and resolves once it is committed. Waits for
+   * other processes without holding up the event loop, 30 seconds unless told; then rejects with
+   * `storage_busy`. `work` must be synchronous; nested calls of `transaction` join it.
+   */
+  async write<T>(work: () => T, options: WriteOptions = {}): Promise<T> {
+    if (this.#open !== "nothing") return this.transaction(work);
+    let result: { readonly value: T } | undefined;
+    const tryWrite = (): boolean => {
+      if (!this.#beginAtOnce()) return false;
+      result = { value: this.#finish(work) };
+      return true;
+    };
+    await this.#queue.run(tryWrite, options);
+    return (result as { readonly value: T }).value;
+  }
+
+  /**
+   * Work that may be long, in transactions of about `STEP_MS`: `step` does units until its time is up and says
+   * whether more is left. Each step must leave the store whole, since the process may end after any of them.
+   * Between two steps the lock is free for at least as long as a step, so that all others get their turn.
+   */
+  async writeInSteps(
+    step: (hasTime: () => boolean) => "more" | "done",
+    options: StepOptions = {},
+  ): Promise<void> {
+    for (;;) {
+      let tookMs = 0;
+      const outcome = await this.write(
+        () => {
+          const startedAt = performance.now();
+          const result = step(() => performance.now() - startedAt < STEP_MS);
+          tookMs = performance.now() - startedAt;
+          return result;
+        },
+        { background: true, ...options },
+      );
+      if (outcome === "done" || options.isStopped?.() === true) return;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(tookMs, MAX_PAUSE_MS) + 1));
+    }
+  }
+
+  /** Runs `work`, which only reads, on one state of the database. */
+  read<T>(work: () => T): T {
+    if (this.#open !== "nothing") return work();
+    this.#connection.exec("BEGIN");
+    this.#open = "reading";
+    try {
+      return work();
+    } finally {
+      this.#open = "nothing";
+      this.#rollback();
+    }
+  }
+
+  /**
+   * One write transaction now. It waits for another process only as long as a statement may and holds up the
+   * event loop meanwhile: for work inside of `write`, which it joins, and while the database is opened.
+   */
   transaction<T>(work: () => T): T {
-    if (this.#depth > 0) return work();
+    if (this.#open === "writing") return work();
+    if (this.#open === "reading") throw new MemoryError("internal", "a write inside of a read");
+    this.#begin();
+    return this.#finish(work);
+  }
+
+  #begin(): void {
     // IMMEDIATE: a read that turns into a write later cannot wait for the other writer, it fails at once.
     this.#connection.exec("BEGIN IMMEDIATE");
-    this.#depth++;
+  }
+
+  /** False when another process holds the write lock at this moment. */
+  #beginAtOnce(): boolean {
+    this.sql("PRAGMA busy_timeout = 0").get();
+    try {
+      this.#begin();
+      return true;
+    } catch (error) {
+      if (error instanceof MemoryError && error.code === "storage_busy") return false;
+      throw error;
+    } finally {
+      this.sql(`PRAGMA busy_timeout = ${STATEMENT_WAIT_MS}`).get();
+    }
+  }
+
+  #finish<T>(work: () => T): T {
+    this.#open = "writing";
     try {
       const result = work();
       this.#connection.exec("COMMIT");
@@ -100,7 +198,7 @@ export class Database {
       this.#rollback();
       throw error;
     } finally {
-      this.#depth--;
+      this.#open = "nothing";
     }
   }
 
@@ -110,6 +208,11 @@ export class Database {
     } catch {
       // SQLite has rolled back by itself (disk full, I/O error): the first error is the one to report.
     }
+  }
+
+  /** Resolves when no write waits for its turn any more; later ones are refused. */
+  settle(): Promise<void> {
+    return this.#queue.close();
   }
 
   close(): void {

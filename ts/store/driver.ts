@@ -2,7 +2,7 @@
 // node:sqlite; both are synchronous.
 
 import { createRequire } from "node:module";
-import { describeError, MemoryError } from "../errors.js";
+import { describeError, MemoryError, type StorageFault, storageFault } from "../errors.js";
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
@@ -38,13 +38,21 @@ interface DriverStatement {
 function wrapStatement(statement: DriverStatement): SqlStatement {
   return {
     run: (...values) => {
-      const done = statement.run(...values);
+      const done = atBorder(() => statement.run(...values));
       return { changes: Number(done.changes), lastId: Number(done.lastInsertRowid) };
     },
-    get: (...values) => statement.get(...values) as SqlRow | undefined,
-    all: (...values) => statement.all(...values) as SqlRow[],
-    iterate: (...values) => statement.iterate(...values) as IterableIterator<SqlRow>,
+    get: (...values) => atBorder(() => statement.get(...values)) as SqlRow | undefined,
+    all: (...values) => atBorder(() => statement.all(...values)) as SqlRow[],
+    iterate: (...values) => rowsAtBorder(() => statement.iterate(...values) as IterableIterator<SqlRow>),
   };
+}
+
+function* rowsAtBorder(open: () => IterableIterator<SqlRow>): IterableIterator<SqlRow> {
+  try {
+    yield* open();
+  } catch (error) {
+    throw faultOf(error) ?? error;
+  }
 }
 
 interface DriverConnection {
@@ -55,10 +63,43 @@ interface DriverConnection {
 
 function wrapConnection(connection: DriverConnection): SqlConnection {
   return {
-    exec: (sql) => void connection.exec(sql),
-    prepare: (sql) => wrapStatement(connection.prepare(sql) as DriverStatement),
-    close: () => void connection.close(),
+    exec: (sql) => void atBorder(() => connection.exec(sql)),
+    prepare: (sql) => wrapStatement(atBorder(() => connection.prepare(sql)) as DriverStatement),
+    close: () => void atBorder(() => connection.close()),
   };
+}
+
+/** SQLite's primary result codes that are faults of the storage, by both drivers' ways of telling them. */
+const FAULTS: readonly { readonly name: string; readonly code: number; readonly fault: StorageFault }[] = [
+  { name: "SQLITE_BUSY", code: 5, fault: "storage_busy" },
+  { name: "SQLITE_LOCKED", code: 6, fault: "storage_busy" },
+  { name: "SQLITE_READONLY", code: 8, fault: "storage_read_only" },
+  { name: "SQLITE_IOERR", code: 10, fault: "storage_io" },
+  { name: "SQLITE_CORRUPT", code: 11, fault: "storage_damaged" },
+  { name: "SQLITE_FULL", code: 13, fault: "storage_full" },
+  { name: "SQLITE_CANTOPEN", code: 14, fault: "storage_unavailable" },
+  { name: "SQLITE_NOTADB", code: 26, fault: "storage_unavailable" },
+];
+
+function atBorder<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw faultOf(error) ?? error;
+  }
+}
+
+/** The driver's error as one of ours, or null when it is no fault of the storage. */
+function faultOf(error: unknown): MemoryError | null {
+  if (!(error instanceof Error) || error instanceof MemoryError) return null;
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  const known = FAULTS.find(
+    (entry) =>
+      (typeof code === "string" && (code === entry.name || code.startsWith(`${entry.name}_`))) ||
+      // The low byte is the primary code; the rest says which call failed.
+      (typeof errcode === "number" && (errcode & 0xff) === entry.code),
+  );
+  return known === undefined ? null : storageFault(known.fault, error);
 }
 
 const require = createRequire(import.meta.url);
@@ -110,8 +151,8 @@ function withoutExperimentalWarning<T>(load: () => T): T {
 const DAMAGED_INDEX = 267;
 
 export function isDamagedIndex(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  if (!(error instanceof MemoryError) || !(error.cause instanceof Error)) return false;
+  const { code, errcode } = error.cause as { code?: unknown; errcode?: unknown };
   return code === "SQLITE_CORRUPT_VTAB" || errcode === DAMAGED_INDEX;
 }
 

@@ -3,6 +3,7 @@
 
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { MemoryError } from "../errors.js";
 import { loadDriver, type SqlDriverName } from "./driver.js";
 
 export interface ProcessLock {
@@ -18,7 +19,7 @@ export function takeProcessLock(path: string, driver: SqlDriverName | "auto"): P
     connection.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     connection.close();
-    if (error instanceof Error && /locked|busy/i.test(error.message)) return null;
+    if (error instanceof MemoryError && error.code === "storage_busy") return null;
     throw error;
   }
   return { release: () => connection.close() };

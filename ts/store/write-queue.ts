@@ -1,0 +1,124 @@
+// The turn of every write: one after the other within this process, waiting for other processes without
+// holding up the event loop.
+
+import { storageFault } from "../errors.js";
+
+export interface WriteOptions {
+  /** how long the write waits for its turn, ms; then it is refused with `storage_busy` */
+  readonly waitMs?: number;
+  /** told about once a second while it waits: milliseconds waited so far */
+  readonly onWait?: (waitedMs: number) => void;
+  /** its turn comes after all other writes of this process that wait */
+  readonly background?: boolean;
+}
+
+/** Tries one write; false when another process holds the lock. Throws what the work throws. */
+export type TryWrite = () => boolean;
+
+interface Waiting {
+  readonly tryWrite: TryWrite;
+  readonly since: number;
+  readonly deadline: number;
+  readonly options: WriteOptions;
+  readonly done: () => void;
+  readonly fail: (error: unknown) => void;
+  toldAt: number;
+}
+
+/** Between two tries, ms. The longer a write has waited, the more often it tries: older ones win over newer. */
+const POLL_MS = { young: 12, old: 3, oldAfter: 1000 };
+const TELL_EVERY_MS = 1000;
+
+export class WriteQueue {
+  readonly #defaultWaitMs: number;
+  readonly #foreground: Waiting[] = [];
+  readonly #background: Waiting[] = [];
+  #pumping: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(defaultWaitMs: number) {
+    this.#defaultWaitMs = defaultWaitMs;
+  }
+
+  /** Runs `tryWrite` until it is true. At once where nobody waits; rejects with `storage_busy` after the wait. */
+  run(tryWrite: TryWrite, options: WriteOptions): Promise<void> {
+    if (this.#isClosed) return Promise.reject(storageFault("storage_unavailable"));
+    try {
+      if (this.#pumping === null && tryWrite()) return Promise.resolve();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return new Promise<void>((done, fail) => {
+      const since = performance.now();
+      const deadline = since + (options.waitMs ?? this.#defaultWaitMs);
+      const queue = options.background === true ? this.#background : this.#foreground;
+      queue.push({ tryWrite, since, deadline, options, done, fail, toldAt: since });
+      this.#pumping ??= this.#pump();
+    });
+  }
+
+  /** Waits until no write waits, then takes no more. */
+  async close(): Promise<void> {
+    while (this.#pumping !== null) await this.#pumping;
+    this.#isClosed = true;
+  }
+
+  async #pump(): Promise<void> {
+    // What was there first has just been refused the lock.
+    let wasRefused = true;
+    for (;;) {
+      const queue = this.#foreground.length > 0 ? this.#foreground : this.#background;
+      const head = queue[0];
+      if (head === undefined) break;
+      await sleep(wasRefused ? pollMs(performance.now() - head.since) : 0);
+      this.#refuseOverdue();
+      wasRefused = !this.#attempt(this.#foreground[0] ?? this.#background[0]);
+    }
+    this.#pumping = null;
+  }
+
+  #attempt(waiting: Waiting | undefined): boolean {
+    if (waiting === undefined) return true;
+    try {
+      if (!waiting.tryWrite()) {
+        tell(waiting);
+        return false;
+      }
+      waiting.done();
+    } catch (error) {
+      waiting.fail(error);
+    }
+    this.#remove(waiting);
+    return true;
+  }
+
+  #refuseOverdue(): void {
+    const now = performance.now();
+    for (const waiting of [...this.#foreground, ...this.#background]) {
+      if (waiting.deadline > now) continue;
+      this.#remove(waiting);
+      waiting.fail(storageFault("storage_busy"));
+    }
+  }
+
+  #remove(waiting: Waiting): void {
+    const queue = waiting.options.background === true ? this.#background : this.#foreground;
+    const place = queue.indexOf(waiting);
+    if (place >= 0) queue.splice(place, 1);
+  }
+}
+
+function tell(waiting: Waiting): void {
+  const now = performance.now();
+  if (now - waiting.toldAt < TELL_EVERY_MS) return;
+  waiting.toldAt = now;
+  waiting.options.onWait?.(now - waiting.since);
+}
+
+function pollMs(waitedMs: number): number {
+  return 1 + Math.random() * (waitedMs > POLL_MS.oldAfter ? POLL_MS.old : POLL_MS.young);
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
