@@ -27,9 +27,9 @@ export class Advisories {
     this.#isShared = isShared;
   }
 
-  /** Null while nothing is wrong. `hasGaps`: records wait for a vector. */
-  of(sessionKey: string | undefined, degraded: Degraded | null, hasGaps: boolean): Advisory | null {
-    const about = describe(degraded, hasGaps);
+  /** Null while nothing is wrong. */
+  of(sessionKey: string | undefined, degraded: Degraded | null, gaps: Gaps): Advisory | null {
+    const about = describe(degraded, gaps);
     if (about === null) {
       // The next outage is another one.
       this.#told.clear();
@@ -52,6 +52,14 @@ export class Advisories {
   }
 }
 
+/** What records may lack at the moment. */
+export interface Gaps {
+  /** a vector: they are found by their words only */
+  readonly vectors: boolean;
+  /** an entry in the words index */
+  readonly words: boolean;
+}
+
 interface About {
   readonly severity: Advisory["severity"];
   readonly reason: string;
@@ -59,7 +67,7 @@ interface About {
   readonly runbook: string;
 }
 
-function describe(degraded: Degraded | null, hasGaps: boolean): About | null {
+function describe(degraded: Degraded | null, gaps: Gaps): About | null {
   switch (degraded?.what) {
     case "off":
       return {
@@ -93,7 +101,14 @@ function describe(degraded: Degraded | null, hasGaps: boolean): About | null {
           "Ask again in a few seconds, or with the words that a row would hold. Where it stays so, people run `cpersona-native doctor`.",
       };
   }
-  if (!hasGaps) return null;
+  if (gaps.words)
+    return {
+      severity: "hint",
+      reason: "the words index is being repaired: some records are found by their meaning only",
+      evidence: "it was damaged, or lacked records; it is filled from the records, newest first",
+      runbook: "Ask again in a minute, or look rows up with list_memories. It mends itself.",
+    };
+  if (!gaps.vectors) return null;
   return {
     severity: "hint",
     // How many would tell of other agents' rows.

@@ -19,6 +19,7 @@ import type { ImportOutcome } from "../maintenance/transfer/import-report.js";
 import { checkedPath, checkReplaceable } from "../maintenance/transfer/paths.js";
 import type { RecordSource } from "../maintenance/transfer/source.js";
 import { writeExport } from "../maintenance/transfer/write-export.js";
+import type { LexicalRepair } from "../store/lexical-repair.js";
 import type { TransferCounts } from "../store/transfer.js";
 import type {
   ExportRequest,
@@ -46,7 +47,7 @@ export interface MaintenanceParts {
   readonly remote: RemotePush | null;
   /** changes when records or vectors may have come, or the embedder is another; cheap to ask */
   readonly writeMark: () => string;
-  readonly repairLexical: () => boolean;
+  readonly lexicalRepair: LexicalRepair;
   readonly syncVectors: () => Promise<void>;
   /** records came or went: indexes and calibration follow */
   readonly changed: () => void;
@@ -88,6 +89,13 @@ export class MaintenanceService {
   /** Whether records wait for a vector, as far as this process knows: a recall must not look for them. */
   get hasGaps(): boolean {
     return this.#hasGaps || this.#parts.backfill.isFilling;
+  }
+
+  /** Whether records may be missing among those found by words. Where that is so, the repair is begun soon. */
+  lacksWords(): boolean {
+    const lacks = this.#parts.lexicalRepair.isUnderWay();
+    if (lacks) this.#startSoon(0);
+    return lacks;
   }
 
   /** A record was stored without the vector that it should have. */
@@ -249,10 +257,16 @@ export class MaintenanceService {
   /** The work of a quiet moment: words index, missing vectors, vector index. Vectors go on by themselves. */
   async runOnce(): Promise<void> {
     if (this.#isClosed) return;
-    if (this.#parts.repairLexical())
-      this.#self = { ...this.#self, wordsIndexRebuilt: this.#self.wordsIndexRebuilt + 1 };
+    if (this.#parts.lexicalRepair.isDue()) await this.#repairWords();
+    if (this.#isClosed) return;
     await this.#fill();
     if (!this.#isClosed) await this.#parts.syncVectors();
+  }
+
+  async #repairWords(): Promise<void> {
+    const { lexicalRepair, clock } = this.#parts;
+    if (await lexicalRepair.run(() => clock.now(), { isStopped: () => this.#isClosed }))
+      this.#self = { ...this.#self, wordsIndexRebuilt: this.#self.wordsIndexRebuilt + 1 };
   }
 
   async #fill(): Promise<void> {
@@ -305,6 +319,8 @@ export class MaintenanceService {
 
   /** Only when something was written since nothing was left to do: looking for gaps reads every row. */
   async #runAgain(): Promise<void> {
+    if (this.#parts.lexicalRepair.isUnderWay()) await this.#repairWords();
+    if (this.#isClosed) return;
     if (this.#settledAt === this.#parts.writeMark()) {
       this.#parts.oldVectors.touch();
       this.#startSoon(this.#parts.config.maintenance.retryDelayMs);

@@ -112,8 +112,10 @@ export class MemoryService {
       this.#parts.recallParts,
     );
     this.ambient.listed(outcome.hits.flatMap(({ row }) => (row.kind === "profile" ? [] : [row])));
-    const { hasGaps } = this.maintenance;
-    const advisory = this.#advisories.of(request.sessionKey, outcome.degraded, hasGaps);
+    const advisory = this.#advisories.of(request.sessionKey, outcome.degraded, {
+      vectors: this.maintenance.hasGaps,
+      words: this.maintenance.lacksWords(),
+    });
     const answer = { ...outcome, advisory };
     return answer.hits.length > 0 ? answer : { ...answer, ...this.#otherAgents(scope) };
   }

@@ -90,7 +90,7 @@ export class CPersonaFile {
       return file;
     } catch (error) {
       connection?.close();
-      if (error instanceof MemoryError) throw error;
+      if (error instanceof MemoryError && !error.code.startsWith("storage_")) throw error;
       throw new MemoryError(
         "damaged_file",
         "import aborted, nothing was imported: the database cannot be read",

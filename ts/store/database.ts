@@ -3,7 +3,15 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { describeError, MemoryError } from "../errors.js";
-import type { SqlConnection, SqlDriver, SqlDriverName, SqlRow, SqlStatement, SqlValue } from "./driver.js";
+import {
+  isDamagedIndex,
+  type SqlConnection,
+  type SqlDriver,
+  type SqlDriverName,
+  type SqlRow,
+  type SqlStatement,
+  type SqlValue,
+} from "./driver.js";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from "./schema.js";
 import { type WriteOptions, WriteQueue } from "./write-queue.js";
 
@@ -38,6 +46,7 @@ export class Database {
   readonly #connection: SqlConnection;
   readonly #statements = new Map<string, SqlStatement>();
   readonly #queue: WriteQueue;
+  #lookAtIndexes: () => void = () => {};
   /** what runs now: nothing, or work in a transaction */
   #open: "nothing" | "reading" | "writing" = "nothing";
 
@@ -75,9 +84,10 @@ export class Database {
       return database;
     } catch (error) {
       connection?.close();
-      if (error instanceof MemoryError) throw error;
-      throw new MemoryError("storage_unavailable", `cannot open the database: ${describeError(error)}`, {
-        cause: error,
+      if (error instanceof MemoryError && error.code !== "storage_unavailable") throw error;
+      const cause = error instanceof MemoryError ? (error.cause ?? error) : error;
+      throw new MemoryError("storage_unavailable", `cannot open the database: ${describeError(cause)}`, {
+        cause,
       });
     }
   }
@@ -188,7 +198,24 @@ export class Database {
     }
   }
 
+  /** Called when a commit meets a damaged full-text index; the work is then tried once more. */
+  set onDamagedIndex(look: () => void) {
+    this.#lookAtIndexes = look;
+  }
+
   #finish<T>(work: () => T): T {
+    try {
+      return this.#attempt(work);
+    } catch (error) {
+      // FTS5 writes at commit, so that only then it may turn out that one of its tables is damaged.
+      if (!isDamagedIndex(error)) throw error;
+      this.#lookAtIndexes();
+      this.#begin();
+      return this.#attempt(work);
+    }
+  }
+
+  #attempt<T>(work: () => T): T {
     this.#open = "writing";
     try {
       const result = work();

@@ -1,5 +1,5 @@
 // The two FTS5 indexes, words and substrings, and their queries. Written in the record's own transaction. An index
-// that turns out to be damaged is made anew from the records before the call goes on.
+// that turns out to be damaged stands in nobody's way: it is left out until `lexical-repair.ts` has filled it anew.
 
 import type { RecordKind } from "../domain/record.js";
 import type { ReadScope, SourceFilter } from "../domain/scope.js";
@@ -8,6 +8,7 @@ import { log } from "../log.js";
 import type { Database } from "./database.js";
 import { isDamagedIndex } from "./driver.js";
 import { both, type SqlCondition, scopeCondition, sourceCondition } from "./scope-sql.js";
+import type { Settings } from "./settings.js";
 
 /** One row of a lexical list. */
 export interface LexicalHit {
@@ -16,24 +17,39 @@ export interface LexicalHit {
   readonly score: number;
 }
 
-interface Tables {
-  /** also the column of `scopes` that counts them */
+export interface LexicalTables {
+  /** the table of records, and the column of `scopes` that counts them */
   readonly records: string;
+  /** SQL of the text that is indexed */
+  readonly text: string;
   readonly terms: string;
   readonly trigrams: string;
 }
 
-const TABLES: Record<RecordKind, Tables> = {
-  mem: { records: "memories", terms: "memory_terms", trigrams: "memory_trigrams" },
-  ep: { records: "episodes", terms: "episode_terms", trigrams: "episode_trigrams" },
+export const LEXICAL_TABLES: Readonly<Record<RecordKind, LexicalTables>> = {
+  mem: { records: "memories", text: "content", terms: "memory_terms", trigrams: "memory_trigrams" },
+  ep: {
+    records: "episodes",
+    text: "summary || ' ' || keywords",
+    terms: "episode_terms",
+    trigrams: "episode_trigrams",
+  },
 };
+
+/** How often an index was emptied because it was damaged. */
+const CLEARINGS = "lexical_clearings";
 
 export class Lexical {
   readonly #db: Database;
+  readonly #settings: Settings;
+  /** tables that were met damaged, with the number of clearings that there had been by then */
+  readonly #damaged = new Map<string, number>();
 
-  constructor(db: Database) {
+  constructor(db: Database, settings: Settings) {
     this.#db = db;
-    for (const { terms } of Object.values(TABLES)) {
+    this.#settings = settings;
+    db.onDamagedIndex = () => void this.isIntact();
+    for (const { terms } of Object.values(LEXICAL_TABLES)) {
       db.exec(
         `CREATE VIRTUAL TABLE IF NOT EXISTS temp.${terms}_vocab USING fts5vocab('main', '${terms}', 'row')`,
       );
@@ -42,34 +58,66 @@ export class Lexical {
 
   /** Indexes a record's text, replacing what was there. */
   put(kind: RecordKind, id: number, text: string): void {
-    this.#healing(() => this.#put(kind, id, text));
+    this.#put(LEXICAL_TABLES[kind], id, text);
   }
 
-  #put(kind: RecordKind, id: number, text: string): void {
-    const { terms, trigrams } = TABLES[kind];
-    this.#db
-      .sql(`INSERT OR REPLACE INTO ${terms}(rowid, terms) VALUES (?, ?)`)
-      .run(id, indexTerms(text).join(" "));
-    this.#db.sql(`INSERT OR REPLACE INTO ${trigrams}(rowid, text) VALUES (?, ?)`).run(id, foldText(text));
+  #put({ terms, trigrams }: LexicalTables, id: number, text: string): void {
+    this.#tolerant(terms, undefined, () =>
+      this.#db
+        .sql(`INSERT OR REPLACE INTO ${terms}(rowid, terms) VALUES (?, ?)`)
+        .run(id, indexTerms(text).join(" ")),
+    );
+    this.#tolerant(trigrams, undefined, () =>
+      this.#db.sql(`INSERT OR REPLACE INTO ${trigrams}(rowid, text) VALUES (?, ?)`).run(id, foldText(text)),
+    );
   }
 
   remove(kind: RecordKind, id: number): void {
-    const { terms, trigrams } = TABLES[kind];
-    this.#healing(() => {
-      this.#db.sql(`DELETE FROM ${terms} WHERE rowid = ?`).run(id);
-      this.#db.sql(`DELETE FROM ${trigrams} WHERE rowid = ?`).run(id);
-    });
+    const { terms, trigrams } = LEXICAL_TABLES[kind];
+    for (const table of [terms, trigrams]) this.forget(table, id);
   }
 
-  /** Nothing can be stored or found by words with a damaged index, so whoever meets it waits for a new one. */
-  #healing<T>(work: () => T): T {
+  /** Takes a record out of one index. */
+  forget(table: string, id: number): void {
+    this.#tolerant(table, undefined, () => this.#db.sql(`DELETE FROM ${table} WHERE rowid = ?`).run(id));
+  }
+
+  /** Indexes the record's stored text. */
+  index(tables: LexicalTables, id: number): void {
+    const text = this.#db.value(`SELECT ${tables.text} FROM ${tables.records} WHERE id = ?`, id);
+    if (text !== undefined) this.#put(tables, id, String(text));
+  }
+
+  /** The tables that were met damaged and not emptied since. */
+  damaged(): readonly string[] {
+    return [...this.#damaged.keys()];
+  }
+
+  /** Empties a damaged table, unless another process did so after the damage was met. */
+  clear(table: string): void {
+    const clearings = this.#clearings();
+    if (this.#damaged.get(table) === clearings) {
+      this.#db.exec(`INSERT INTO ${table}(${table}) VALUES ('delete-all')`);
+      this.#settings.put(CLEARINGS, String(clearings + 1));
+    }
+    this.#damaged.delete(table);
+  }
+
+  #clearings(): number {
+    return Number(this.#settings.get(CLEARINGS) ?? 0);
+  }
+
+  /** Runs `work` on one table; where the table is damaged, the answer is `otherwise` and a repair is due. */
+  #tolerant<T>(table: string, otherwise: T, work: () => T): T {
+    if (this.#damaged.has(table)) return otherwise;
     try {
       return work();
     } catch (error) {
-      if (!isDamagedIndex(error) || this.#db.readOnly) throw error;
-      log("warn", "the words index is damaged and is made anew from the memories");
-      this.rebuild();
-      return work();
+      if (!isDamagedIndex(error)) throw error;
+      if (!this.#damaged.has(table))
+        log("warn", `the words index ${table} is damaged and left out until it is repaired`);
+      this.#damaged.set(table, this.#clearings());
+      return otherwise;
     }
   }
 
@@ -82,7 +130,7 @@ export class Lexical {
     limit: number,
   ): LexicalHit[] {
     const match = terms.map((term) => (isPrefixTerm(term) ? `${quote(term)} *` : quote(term))).join(" OR ");
-    return this.#search(TABLES[kind].terms, match, kind, scope, source, limit);
+    return this.#search(LEXICAL_TABLES[kind].terms, match, kind, scope, source, limit);
   }
 
   /** Records whose folded text holds any of the substrings, each of three or more characters. */
@@ -94,7 +142,7 @@ export class Lexical {
     limit: number,
   ): LexicalHit[] {
     const match = substrings.map(quote).join(" OR ");
-    return this.#search(TABLES[kind].trigrams, match, kind, scope, source, limit);
+    return this.#search(LEXICAL_TABLES[kind].trigrams, match, kind, scope, source, limit);
   }
 
   #search(
@@ -112,7 +160,7 @@ export class Lexical {
       `SELECT ${table}.rowid AS id, -bm25(${table}) AS score FROM ${table} ${visible.sql}
        ORDER BY score DESC, ${table}.rowid DESC LIMIT ?`,
     );
-    return this.#healing(() => search.all(match, ...visible.values, limit)).map((row) => ({
+    return this.#tolerant(table, [], () => search.all(match, ...visible.values, limit)).map((row) => ({
       id: Number(row["id"]),
       score: Number(row["score"]),
     }));
@@ -128,7 +176,7 @@ export class Lexical {
     scope: ReadScope,
     source: SourceFilter | null,
   ): SqlCondition | null {
-    const { records } = TABLES[kind];
+    const { records } = LEXICAL_TABLES[kind];
     const bucket = scopeCondition(scope, "scopes");
     const holds = (condition: string): boolean =>
       this.#db.value(
@@ -154,51 +202,43 @@ export class Lexical {
   /** In how many memories each term occurs, all agents together; 0 for an unknown term. */
   documentFrequencies(terms: readonly string[]): Map<string, number> {
     const look = this.#db.sql("SELECT doc FROM temp.memory_terms_vocab WHERE term = ?");
-    return this.#healing(() => new Map(terms.map((term) => [term, Number(look.get(term)?.["doc"] ?? 0)])));
+    const count = (term: string): number => Number(look.get(term)?.["doc"] ?? 0);
+    return this.#tolerant(
+      LEXICAL_TABLES.mem.terms,
+      new Map(),
+      () => new Map(terms.map((term) => [term, count(term)])),
+    );
   }
 
   /** Whether both indexes hold as many rows as there are records: what a start can afford to look at. */
   isComplete(): boolean {
     const count = (table: string): unknown => this.#db.value(`SELECT count(*) FROM ${table}`);
-    return Object.values(TABLES).every(({ records, terms, trigrams }) => {
-      const rows = count(records);
-      return [terms, trigrams].every((table) => count(`${table}_docsize`) === rows);
-    });
+    // One state of the database: others write meanwhile.
+    return this.#db.read(() =>
+      Object.values(LEXICAL_TABLES).every(({ records, terms, trigrams }) => {
+        const rows = count(records);
+        return [terms, trigrams].every((table) => count(`${table}_docsize`) === rows);
+      }),
+    );
   }
 
-  /** Whether FTS5's own check, which reads all of them, finds the indexes whole too; false means `rebuild` is due. */
+  /**
+   * Whether SQLite's own check, which reads all of it, finds every index whole too. Those that are not count as
+   * damaged from then on. Takes about 3 seconds for 200,000 records, and no lock that a writer needs.
+   */
   isIntact(): boolean {
+    for (const { terms, trigrams } of Object.values(LEXICAL_TABLES))
+      for (const table of [terms, trigrams])
+        if (!this.#isTableIntact(table)) this.#damaged.set(table, this.#clearings());
+    return this.#damaged.size === 0 && this.isComplete();
+  }
+
+  #isTableIntact(table: string): boolean {
     try {
-      for (const { terms, trigrams } of Object.values(TABLES))
-        for (const table of [terms, trigrams])
-          this.#db.exec(`INSERT INTO ${table}(${table}, rank) VALUES ('integrity-check', 0)`);
-      return this.isComplete();
+      return this.#db.value(`PRAGMA integrity_check('${table}')`) === "ok";
     } catch {
       return false;
     }
-  }
-
-  /** Fills both indexes anew from the records. `onProgress` gets the number of records done. */
-  rebuild(onProgress: (done: number) => void = () => {}): void {
-    this.#db.transaction(() => {
-      let done = 0;
-      for (const kind of ["mem", "ep"] as const) {
-        const { records, terms, trigrams } = TABLES[kind];
-        for (const table of [terms, trigrams])
-          this.#db.exec(`INSERT INTO ${table}(${table}) VALUES ('delete-all')`);
-        const text = kind === "mem" ? "content" : "summary || ' ' || keywords";
-        for (let after = 0; ; ) {
-          const rows = this.#db
-            .sql(`SELECT id, ${text} AS text FROM ${records} WHERE id > ? ORDER BY id LIMIT 500`)
-            .all(after);
-          for (const row of rows) this.#put(kind, Number(row["id"]), String(row["text"]));
-          if (rows.length === 0) break;
-          after = Number(rows[rows.length - 1]?.["id"]);
-          done += rows.length;
-          onProgress(done);
-        }
-      }
-    });
   }
 }
 

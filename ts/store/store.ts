@@ -3,7 +3,6 @@
 import type { DatabaseConfig } from "../config.js";
 import { type RecordId, recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
-import { log } from "../log.js";
 import { Belongings, type MovedUse } from "./belongings.js";
 import { ChangeLog } from "./change-log.js";
 import { Database } from "./database.js";
@@ -12,6 +11,7 @@ import { type EmbeddedBlock, Embeddings } from "./embeddings.js";
 import { Episodes, type NewEpisode } from "./episodes.js";
 import { Health } from "./health.js";
 import { Lexical } from "./lexical.js";
+import { LexicalRepair } from "./lexical-repair.js";
 import { Memories, type NewMemory } from "./memories.js";
 import { Profiles } from "./profiles.js";
 import { Relations } from "./relations.js";
@@ -43,6 +43,7 @@ export class Store {
   readonly memories: Memories;
   readonly episodes: Episodes;
   readonly lexical: Lexical;
+  readonly lexicalRepair: LexicalRepair;
   readonly profiles: Profiles;
   readonly uses: Uses;
   readonly settings: Settings;
@@ -60,10 +61,11 @@ export class Store {
     this.database = database;
     this.memories = new Memories(database);
     this.episodes = new Episodes(database);
-    this.lexical = new Lexical(database);
     this.profiles = new Profiles(database);
     this.uses = new Uses(database);
     this.settings = new Settings(database);
+    this.lexical = new Lexical(database, this.settings);
+    this.lexicalRepair = new LexicalRepair(database, this.lexical, this.settings);
     this.relations = new Relations(database);
     this.showings = new Showings(database);
     this.transfer = new Transfer(database);
@@ -197,14 +199,6 @@ export class Store {
 
   agents(limit: number): string[] {
     return this.#scopes.agents(limit);
-  }
-
-  /** Rebuilds the words and substring indexes when rows are missing there or too many. Returns whether it had to. */
-  repairLexical(): boolean {
-    if (this.lexical.isComplete()) return false;
-    log("warn", "the words index is incomplete and is made anew from the memories");
-    this.lexical.rebuild();
-    return true;
   }
 
   close(): void {

@@ -59,7 +59,7 @@ export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {
     learnQuestions: async () => {
       if (config.remote.storesVectors) await wiring.questions.learn();
     },
-    repairLexical: () => store.repairLexical(),
+    lexicalRepair: store.lexicalRepair,
     syncVectors: async () => searches.open()?.sync(),
     changed: () => searches.open()?.scheduleSync(),
   };
@@ -150,7 +150,7 @@ function healthParts(
     knownSchema: SCHEMA_VERSION,
     counts: (agentId) => transfer.counts(agentId),
     isLexicalIntact: () => lexical.isIntact(),
-    rebuildLexical: (onProgress) => lexical.rebuild(onProgress),
+    repairLexical: () => store.lexicalRepair.run(() => clock.now()),
     schemaFaults: () => schemaFaults(database),
     repairSchemaFault: (fault) => repairSchemaFault(database, fault),
     contentHash,

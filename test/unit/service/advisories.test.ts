@@ -4,55 +4,58 @@ import { Advisories } from "../../../ts/service/advisories.js";
 import { openTestMemory } from "../../support/memory.js";
 import { nativeAbsence } from "../../support/native.js";
 
+const WHOLE = { vectors: false, words: false };
+const GAPS = { vectors: true, words: false };
+
 const DOWN = { what: "words_only", reason: "no answer" } as const;
 
 describe("an advisory", () => {
   it("comes in full once a session, then in short, and in full again in the next outage", () => {
     const advisories = new Advisories(true, false);
-    const first = advisories.of("s", DOWN, false);
+    const first = advisories.of("s", DOWN, WHOLE);
     expect(first).toMatchObject({ severity: "fault", scope: "session" });
     expect(first?.details?.evidence).toBe("no answer");
-    expect(advisories.of(" s ", DOWN, false)?.details).toBeNull();
-    expect(advisories.of("t", DOWN, false)?.details).not.toBeNull();
+    expect(advisories.of(" s ", DOWN, WHOLE)?.details).toBeNull();
+    expect(advisories.of("t", DOWN, WHOLE)?.details).not.toBeNull();
     // Back, but not all has its vector yet.
-    expect(advisories.of("s", null, true)).toMatchObject({ severity: "hint", details: null });
-    expect(advisories.of("s", null, false)).toBeNull();
-    expect(advisories.of("s", DOWN, false)?.details).not.toBeNull();
+    expect(advisories.of("s", null, GAPS)).toMatchObject({ severity: "hint", details: null });
+    expect(advisories.of("s", null, WHOLE)).toBeNull();
+    expect(advisories.of("s", DOWN, WHOLE)?.details).not.toBeNull();
   });
 
   it("without a session is the process's", () => {
     const advisories = new Advisories(true, false);
-    expect(advisories.of(undefined, DOWN, false)).toMatchObject({ scope: "process" });
-    expect(advisories.of("", DOWN, false)?.details).toBeNull();
+    expect(advisories.of(undefined, DOWN, WHOLE)).toMatchObject({ scope: "process" });
+    expect(advisories.of("", DOWN, WHOLE)?.details).toBeNull();
   });
 
   it("is told in full each time where callers without a session may be anybody", () => {
     const advisories = new Advisories(true, true);
-    for (const _ of [1, 2]) expect(advisories.of(undefined, DOWN, false)?.details).not.toBeNull();
-    expect(advisories.of("s", DOWN, false)?.details).not.toBeNull();
-    expect(advisories.of("s", DOWN, false)?.details).toBeNull();
+    for (const _ of [1, 2]) expect(advisories.of(undefined, DOWN, WHOLE)?.details).not.toBeNull();
+    expect(advisories.of("s", DOWN, WHOLE)?.details).not.toBeNull();
+    expect(advisories.of("s", DOWN, WHOLE)?.details).toBeNull();
   });
 
   it("is a hint where embeddings are switched off", () => {
-    expect(new Advisories(true, false).of("s", { what: "off", reason: "off" }, false)).toMatchObject({
+    expect(new Advisories(true, false).of("s", { what: "off", reason: "off" }, WHOLE)).toMatchObject({
       severity: "hint",
     });
   });
 
   it("is a hint while older rows wait for the vector index", () => {
-    const advisory = new Advisories(true, false).of("s", { what: "newest_vectors", reason: "r" }, false);
+    const advisory = new Advisories(true, false).of("s", { what: "newest_vectors", reason: "r" }, WHOLE);
     expect(advisory).toMatchObject({ severity: "hint", reason: expect.stringMatching(/older rows.*words/) });
   });
 
   it("can be switched off", () => {
-    expect(new Advisories(false, false).of("s", DOWN, true)).toBeNull();
+    expect(new Advisories(false, false).of("s", DOWN, GAPS)).toBeNull();
   });
 
   it("remembers 256 sessions", () => {
     const advisories = new Advisories(true, false);
-    for (let i = 0; i <= 256; i++) advisories.of(`s${i}`, DOWN, false);
-    expect(advisories.of("s256", DOWN, false)?.details).toBeNull();
-    expect(advisories.of("s0", DOWN, false)?.details).not.toBeNull();
+    for (let i = 0; i <= 256; i++) advisories.of(`s${i}`, DOWN, WHOLE);
+    expect(advisories.of("s256", DOWN, WHOLE)?.details).toBeNull();
+    expect(advisories.of("s0", DOWN, WHOLE)?.details).not.toBeNull();
   });
 });
 

@@ -163,24 +163,24 @@ describe("the words and substring indexes", () => {
     ["an emptied index", ["INSERT INTO memory_trigrams(memory_trigrams) VALUES ('delete-all')"]],
     ["lost words of an episode", ["DELETE FROM episode_terms WHERE rowid = 1"]],
   ];
-  it.each(damages)("are rebuilt after %s", (_, statements) => {
+  it.each(damages)("are rebuilt after %s", async (_, statements) => {
     const path = join(tempFolder(), "memory.db");
     const first = openStore(path);
     const ids = ["red umbrella", "blue umbrella", "東京の傘"].map((text) =>
       first.addMemory(aMemory(text), null),
     );
     const episode = first.addEpisode(anEpisode("the umbrella session"), null);
-    expect(first.repairLexical()).toBe(false);
+    expect(await first.lexicalRepair.run(Date.now)).toBe(false);
     first.close();
     sql(path, ...statements);
     const store = openStore(path);
-    expect(store.repairLexical()).toBe(true);
+    expect(await store.lexicalRepair.run(Date.now)).toBe(true);
     expect(byWords(store, "umbrella")).toEqual([ids[1], ids[0]]);
     expect(bySubstring(store, "mbrell").sort()).toEqual([ids[0], ids[1]]);
     expect(byWords(store, "東京")).toEqual([ids[2]]);
     expect(byWords(store, "umbrella", "ep")).toEqual([episode]);
     expect(byWords(store, "ghost")).toEqual([]);
-    expect(store.repairLexical()).toBe(false);
+    expect(await store.lexicalRepair.run(Date.now)).toBe(false);
   });
 
   const uses: [string, (store: Store) => unknown][] = [
@@ -189,7 +189,7 @@ describe("the words and substring indexes", () => {
     ["a new row", (store) => store.addMemory(aMemory("green umbrella"), null)],
     ["a deletion", (store) => store.deleteMemory(1)],
   ];
-  it.each(uses)("are made anew by %s that meets garbage in them", (_, use) => {
+  it.each(uses)("are left out by %s that meets garbage in them, and repaired behind it", async (_, use) => {
     const path = join(tempFolder(), "memory.db");
     const first = openStore(path);
     for (let i = 0; i < 200; i++) first.addMemory(aMemory(`red umbrella ${i} in the hall`), null);
@@ -205,6 +205,11 @@ describe("the words and substring indexes", () => {
     expect(store.lexical.isComplete()).toBe(true);
     expect(store.lexical.isIntact()).toBe(false);
     use(store);
+    expect(store.lexicalRepair.isUnderWay()).toBe(true);
+    const late = store.addMemory(aMemory("a late umbrella"), null) as number;
+    expect(await store.lexicalRepair.run(Date.now)).toBe(true);
+    expect(store.lexicalRepair.isUnderWay()).toBe(false);
+    expect(byWords(store, "late")).toEqual([late]);
     expect(byWords(store, "umbrella").length).toBeGreaterThan(99);
     expect(bySubstring(store, "mbrell").length).toBeGreaterThan(99);
     expect(store.lexical.isIntact()).toBe(true);

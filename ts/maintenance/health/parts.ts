@@ -32,7 +32,8 @@ export interface HealthParts {
   readonly knownSchema: number;
   counts(agentId: string | null): TransferCounts;
   isLexicalIntact(): boolean;
-  rebuildLexical(onProgress: (done: number) => void): void;
+  /** fills the words index anew where it lacks records or is damaged */
+  repairLexical(): Promise<boolean>;
   schemaFaults(): readonly SchemaFault[];
   repairSchemaFault(fault: SchemaFault): void;
   contentHash(content: string): Uint8Array;

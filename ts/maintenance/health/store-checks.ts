@@ -91,10 +91,7 @@ export const STORE_CHECKS: Readonly<Record<string, StoreCheck | undefined>> = {
       parts.isLexicalIntact()
         ? null
         : { count: 1, repairable: 1, hint: "the words index is broken; a repair builds it anew" },
-    repair: (_, parts) => {
-      parts.rebuildLexical(() => {});
-      return 1;
-    },
+    repair: async (_, parts) => ((await parts.repairLexical()) ? 1 : 0),
   },
   embedding_dimension: badVectors("width"),
   nonfinite_embedding: badVectors("values"),
