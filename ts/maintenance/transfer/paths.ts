@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { parseJson } from "../../domain/json.js";
 import { describeError, invalidArgument, MemoryError } from "../../errors.js";
 
 /** The absolute path that a caller means. `folder` is the confinement, null for none. Throws `invalid_argument`. */
@@ -52,7 +53,7 @@ async function firstLine(path: string): Promise<Record<string, unknown> | null> 
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(4096), 0, 4096, 0);
     const line = buffer.subarray(0, bytesRead).toString("utf8").split("\n")[0] ?? "";
-    const header: unknown = JSON.parse(line);
+    const header: unknown = parseJson(line);
     return typeof header === "object" && header !== null ? (header as Record<string, unknown>) : null;
   } catch {
     return null;
