@@ -29,7 +29,7 @@ describe("JSON from outside", () => {
   it("is taken up to the bound and refused above it, in lists and in objects", () => {
     expect(faultOf(() => parseJson(lists(MAX_JSON_DEPTH)))).toBe("");
     expect(faultOf(() => parseJson(lists(MAX_JSON_DEPTH + 1)))).toBe(FAULT);
-    const objects = (depth: number): string => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
+    const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
     expect(faultOf(() => parseJson(objects(MAX_JSON_DEPTH)))).toBe("");
     expect(faultOf(() => parseJson(objects(MAX_JSON_DEPTH + 1)))).toBe(FAULT);
   });
