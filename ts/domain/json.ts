@@ -13,17 +13,19 @@ export const MAX_MESSAGE_DEPTH = MAX_JSON_DEPTH + 8;
 export class JsonError extends Error {
   /** to put behind the name of what was read: `is not JSON` */
   readonly fault: string;
+  readonly isTooDeep: boolean;
 
-  constructor(fault: string) {
+  constructor(fault: string, isTooDeep = false) {
     super(`the text ${fault}`);
     this.name = "JsonError";
     this.fault = fault;
+    this.isTooDeep = isTooDeep;
   }
 }
 
 /** Throws `JsonError`. The nesting is looked at before anything is built. */
 export function parseJson(text: string, maxDepth = MAX_JSON_DEPTH): unknown {
-  if (isTextDeeper(text, maxDepth)) throw new JsonError(`is nested more than ${maxDepth} levels deep`);
+  if (isTextDeeper(text, maxDepth)) throw new JsonError(`is nested more than ${maxDepth} levels deep`, true);
   try {
     return JSON.parse(text);
   } catch {

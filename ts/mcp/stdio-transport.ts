@@ -114,7 +114,7 @@ function isWhole(bytes: Buffer): boolean {
     parseJsonBytes(bytes, MAX_MESSAGE_DEPTH);
     return true;
   } catch (error) {
-    return error instanceof JsonError && !error.fault.startsWith("is not JSON");
+    return error instanceof JsonError && error.isTooDeep;
   }
 }
 

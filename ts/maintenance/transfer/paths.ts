@@ -7,10 +7,18 @@ import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from "node:f
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { parseJson } from "../../domain/json.js";
 import { describeError, invalidArgument, MemoryError } from "../../errors.js";
+import { userPath } from "../../files.js";
+
+/** The absolute path that somebody at a terminal means, who may write where they like. */
+export function freePath(field: string, given: string): string {
+  if (given.trim() === "" || given.includes("\0")) throw invalidArgument(field, "must name a file");
+  return resolve(userPath(field, given));
+}
 
 /** The absolute path that a caller means. `folder` is the confinement, null for none. Throws `invalid_argument`. */
-export async function checkedPath(field: string, path: string, folder: string | null): Promise<string> {
-  if (path.trim() === "" || path.includes("\0")) throw invalidArgument(field, "must name a file");
+export async function checkedPath(field: string, given: string, folder: string | null): Promise<string> {
+  if (given.trim() === "" || given.includes("\0")) throw invalidArgument(field, "must name a file");
+  const path = userPath(field, given);
   if (path.split(/[\\/]/).includes("..")) throw rejected(field);
   if (folder === null) return resolve(path);
   const root = await realpath(folder).catch(() => resolve(folder));
