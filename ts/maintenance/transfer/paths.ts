@@ -7,7 +7,7 @@ import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from "node:f
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { parseJson } from "../../domain/json.js";
 import { describeError, invalidArgument, MemoryError } from "../../errors.js";
-import { userPath } from "../../files.js";
+import { PRIVATE_FILE, PRIVATE_FOLDER, userPath } from "../../files.js";
 
 /** The absolute path that somebody at a terminal means, who may write where they like. */
 export function freePath(field: string, given: string): string {
@@ -78,8 +78,8 @@ export async function writeAtomically(
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   let file: FileHandle | undefined;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    await mkdir(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+    file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, PRIVATE_FILE);
     await write(file);
     await file.sync();
     await file.close();
