@@ -299,6 +299,7 @@ describe("the hook", () => {
   it("asks a server where one is named, and is silent when that is slow or away", async () => {
     const path = await aDatabase();
     const asked: unknown[] = [];
+    let says = "<ambient-recall>\nfrom the server\n</ambient-recall>";
     const server = createServer((request, response) => {
       let body = "";
       request.on("data", (chunk: Buffer) => {
@@ -306,7 +307,7 @@ describe("the hook", () => {
       });
       request.on("end", () => {
         asked.push([request.url, request.headers.authorization, JSON.parse(body).query]);
-        response.end("<ambient-recall>\nfrom the server\n</ambient-recall>");
+        response.end(says);
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -315,6 +316,14 @@ describe("the hook", () => {
     const env = { CPERSONA_AMBIENT_URL: `${url}/mcp`, CPERSONA_AUTH_TOKEN: "token" };
     expect((await runHook(path, { prompt: PROMPT }, env)).stdout).toContain("from the server");
     expect(asked).toEqual([["/ambient_recall", "Bearer token", PROMPT]]);
+    says = `<ambient-recall>\nthe key is ghp_${"a1".repeat(18)}\n</ambient-recall>`;
+    expect((await runHook(path, { prompt: PROMPT }, env)).stdout).toContain("the key is [secret]\n");
+    for (says of [
+      "<ambient-recall>\nhalf a block",
+      "<html>",
+      `<ambient-recall>${"x".repeat(2 << 20)}</ambient-recall>`,
+    ])
+      expect(await runHook(path, { prompt: PROMPT }, env)).toMatchObject({ code: 0, stdout: "", stderr: "" });
     const away = await runHook(path, { prompt: PROMPT }, { CPERSONA_AMBIENT_URL: "http://127.0.0.1:9" });
     expect(away).toMatchObject({ code: 0, stdout: "", stderr: "" });
     const slow = await runHook(

@@ -4,7 +4,7 @@ import { SECRET_MARKER, withoutSecrets } from "../../../ts/domain/secrets.js";
 /** Put together here, so that no scanner takes this file for a leak. */
 const letters = (length: number): string => "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7".repeat(20).slice(0, length);
 const PEM = ["-----BEGIN RSA PRIVATE KEY-----", letters(64), letters(64), `${letters(30)}==`];
-export const SECRETS: Readonly<Record<string, string>> = {
+const SECRETS: Readonly<Record<string, string>> = {
   "an AWS access key id": `AKIA${letters(16).toUpperCase()}`,
   "a temporary AWS key id": `ASIA${letters(16).toUpperCase()}`,
   "a GitHub token": `ghp_${letters(36)}`,

@@ -163,6 +163,18 @@ describe("check_health", () => {
     expect(statSync(ROOT).mode & 0o077).not.toBe(0);
   });
 
+  it("answers and mends where another program stored JSON that is nested too deep", async () => {
+    const { service, path } = await withRows();
+    const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+    sql(path, `UPDATE memories SET metadata = '${deep}' WHERE id = 1`);
+    const found = await service.recall({ agentId: "agent-a", query: "staging host" });
+    expect(found.hits.some(({ row }) => row.kind === "mem" && row.memory.id === 1)).toBe(true);
+    expect(JSON.stringify(found.hits)).toContain("gamma");
+    const { issues, repaired } = await check(service, ["invalid_json"], true);
+    expect(issues).toMatchObject([{ check: "invalid_json", count: 1 }]);
+    expect(repaired).toEqual({ invalid_json: 1 });
+  });
+
   it("knows which SQLite versions lose writes", () => {
     expect(
       ["3.51.3", "3.53.2", "3.50.7", "3.44.6", "4.0.0"].filter((version) => !hasWalFix(version)),
