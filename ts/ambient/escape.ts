@@ -28,13 +28,13 @@ export function oneLine(text: string): string {
 }
 
 /** Takes the meaning off what would be markup. */
-export function withoutMarkup(line: string): string {
+function withoutMarkup(line: string): string {
   const inert = MAY_START_TAG.test(line) ? line.replace(TAG_START, "&lt;") : line;
   return inert.replace(COMMENT_END, "- -");
 }
 
 /** The first `maxChars` code points of a line with `…` behind them when it is longer; never half a grapheme. */
-export function cutLine(line: string, maxChars: number): string {
+function cutLine(line: string, maxChars: number): string {
   if (countChars(line) <= maxChars) return line;
   const at = graphemeStart(line, 0, maxChars);
   return `${cutChars(line, at > 0 ? at : maxChars).trimEnd()}…`;

@@ -7,7 +7,7 @@ interface SecretShape {
 }
 
 /** A key that is cut short still shows half of itself, so each shape takes all that may belong to it. */
-export const SECRET_SHAPES: readonly SecretShape[] = [
+const SECRET_SHAPES: readonly SecretShape[] = [
   {
     // Without its end marker, the lines of base64 that follow.
     name: "PEM private key",
