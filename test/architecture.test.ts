@@ -17,7 +17,7 @@ interface Arrows {
 
 const ADAPTERS = ["native", "store", "embedding", "vectors"];
 /** What every part may use. */
-const GROUND = ["errors", "log", "next-turn", "domain"];
+const GROUND = ["errors", "log", "next-turn", "domain", "files"];
 /** What serves a capability. */
 const ENGINE = ["recall", "remember", "ambient", "maintenance"];
 
@@ -26,17 +26,19 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   errors: { uses: [] },
   log: { uses: [] },
   "next-turn": { uses: [] },
+  // Naming, making and opening files.
+  files: { uses: ["errors"] },
   "package-root": { uses: [] },
   "project-folder": { uses: [] },
   domain: { uses: ["errors"] },
   // Groups of settings; `config.ts` puts them together.
-  settings: { uses: ["domain", "errors", "project-folder"] },
+  settings: { uses: ["domain", "errors", "files", "project-folder"] },
   config: { uses: [...GROUND, "settings", "package-root"] },
   native: { uses: ["errors", "log", "package-root"] },
   store: { uses: [...GROUND, "native"], types: ["config"] },
   embedding: { uses: [...GROUND, "native", "package-root"], types: ["settings"] },
   // Fetches models; a folder is one when the embedder can read it.
-  models: { uses: ["errors", "settings", "embedding"] },
+  models: { uses: ["domain", "errors", "files", "settings", "embedding"] },
   vectors: { uses: [...GROUND, "native"], types: ["config"] },
   // `embedding/embedder.ts` also holds the pure arithmetic on an embedder's card.
   recall: { uses: [...GROUND, "embedding"], types: ["config", "settings", ...ADAPTERS] },

@@ -124,7 +124,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const embedding = readEmbedding(read, places);
   const config: Config = {
     database: {
-      path: read.text("CPERSONA_DB_PATH") ?? join(dataFolder(), "memory.db"),
+      path: read.path("CPERSONA_DB_PATH") ?? join(dataFolder(), "memory.db"),
       driver: read.choice("CPERSONA_SQLITE_DRIVER", ["auto", "better-sqlite3", "node:sqlite"], "auto"),
       synchronous:
         read.choice("CPERSONA_SYNCHRONOUS", ["normal", "full"], "normal") === "full" ? "FULL" : "NORMAL",
@@ -157,7 +157,7 @@ export function readConfig(environment: Environment = process.env): Config {
     agentId: shortName(read, "CPERSONA_AGENT_ID") ?? "default",
     projectId: projectSetting(read, environment),
     tools: read.choice("CPERSONA_TOOLS", ["all", "core"], "all"),
-    aclFile: read.text("CPERSONA_ACL_FILE") ?? null,
+    aclFile: read.path("CPERSONA_ACL_FILE") ?? null,
     logLevel: read.choice("CPERSONA_LOG_LEVEL", ["error", "warn", "info", "debug"], "warn"),
     warnings: read.warnings,
   };

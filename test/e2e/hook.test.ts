@@ -1,6 +1,7 @@
 // The prompt hook: prints the block or nothing, exits 0 whatever it is fed, and is never late.
 
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -83,6 +84,60 @@ describe("the hook", () => {
     expect(stdout).toContain("parser rewrite landed");
     const missing = await runHook(path, { prompt: PROMPT, transcript_path: "/nowhere/x.jsonl" });
     expect(missing).toMatchObject({ code: 0, stdout: expect.stringContaining("parser rewrite landed") });
+  });
+
+  const noWindows = process.platform === "win32";
+  it.skipIf(noWindows)(
+    "reads regular files only, and waits for no pipe, device, socket or folder",
+    async () => {
+      const path = await aDatabase();
+      const folder = tempFolder();
+      const at = (name: string): string => join(folder, name);
+      execFileSync("mkfifo", [at("pipe")]);
+      const socket = createServer(() => {});
+      await new Promise<void>((resolve) => socket.listen(at("socket"), resolve));
+      onTestFinished(() => void socket.close());
+      symlinkSync(at("nothing"), at("dangling"));
+      symlinkSync(at("pipe"), at("link"));
+      const log = at("log");
+      for (const odd of ["pipe", "socket", "dangling", "link", "."]
+        .map(at)
+        .concat("/dev/zero", "/dev/tty", "\0")) {
+        const run = await runHook(
+          path,
+          { prompt: PROMPT, transcript_path: odd },
+          { CPERSONA_AMBIENT_LOG: log },
+        );
+        expect(run).toMatchObject({ code: 0, stderr: "" });
+        expect(run.stdout, odd).toContain("parser rewrite landed");
+      }
+      expect(readFileSync(log, "utf8")).not.toContain("timeout");
+      const piped = { CPERSONA_AMBIENT_LOG: at("pipe"), CPERSONA_ACL_FILE: at("pipe") };
+      expect(await runHook(path, { prompt: PROMPT }, piped)).toMatchObject({ code: 0, stdout: "" });
+      expect(await runHook(at("pipe"), { prompt: PROMPT })).toMatchObject({ code: 0, stdout: "" });
+    },
+  );
+
+  it("is not held up by a transcript that was made to be looked through for long", async () => {
+    const path = await aDatabase();
+    const manifest = `<ambient-recall> <!-- ambient-ids ${`a=${"b".repeat(40)}`.repeat(40)}! -->`;
+    const transcript_path = transcript({ type: "tool", text: manifest }, "[".repeat(1_000_000));
+    const { code, stdout } = await runHook(path, { prompt: PROMPT, transcript_path });
+    expect(code).toBe(0);
+    expect(stdout).toContain("parser rewrite landed");
+  });
+
+  it("repeats no key that was stored or typed, and leaves the row as it is", async () => {
+    const key = `AKIA${"Q7".repeat(8)}`;
+    const content = `the parser rewrite on staging uses the key ${key} and landed in march`;
+    const path = await aDatabase([{ content }]);
+    const env = { GAOTTT_AMBIENT_SHOW_COMPOSED_QUERY: "1" };
+    const history = [`my key is ${key}`];
+    const { stdout } = await runHook(path, { prompt: PROMPT, history }, env);
+    expect(stdout).toContain("uses the key [secret] and landed");
+    expect(stdout).toContain("my key is [secret]\\n");
+    expect(stdout).not.toContain(key);
+    expect(sql(path, `SELECT count(*) AS n FROM memories WHERE content = '${content}'`)).toEqual([{ n: 1 }]);
   });
 
   it("never fails on odd input", async () => {
@@ -244,6 +299,7 @@ describe("the hook", () => {
   it("asks a server where one is named, and is silent when that is slow or away", async () => {
     const path = await aDatabase();
     const asked: unknown[] = [];
+    let says = "<ambient-recall>\nfrom the server\n</ambient-recall>";
     const server = createServer((request, response) => {
       let body = "";
       request.on("data", (chunk: Buffer) => {
@@ -251,7 +307,7 @@ describe("the hook", () => {
       });
       request.on("end", () => {
         asked.push([request.url, request.headers.authorization, JSON.parse(body).query]);
-        response.end("<ambient-recall>\nfrom the server\n</ambient-recall>");
+        response.end(says);
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -260,6 +316,14 @@ describe("the hook", () => {
     const env = { CPERSONA_AMBIENT_URL: `${url}/mcp`, CPERSONA_AUTH_TOKEN: "token" };
     expect((await runHook(path, { prompt: PROMPT }, env)).stdout).toContain("from the server");
     expect(asked).toEqual([["/ambient_recall", "Bearer token", PROMPT]]);
+    says = `<ambient-recall>\nthe key is ghp_${"a1".repeat(18)}\n</ambient-recall>`;
+    expect((await runHook(path, { prompt: PROMPT }, env)).stdout).toContain("the key is [secret]\n");
+    for (says of [
+      "<ambient-recall>\nhalf a block",
+      "<html>",
+      `<ambient-recall>${"x".repeat(2 << 20)}</ambient-recall>`,
+    ])
+      expect(await runHook(path, { prompt: PROMPT }, env)).toMatchObject({ code: 0, stdout: "", stderr: "" });
     const away = await runHook(path, { prompt: PROMPT }, { CPERSONA_AMBIENT_URL: "http://127.0.0.1:9" });
     expect(away).toMatchObject({ code: 0, stdout: "", stderr: "" });
     const slow = await runHook(

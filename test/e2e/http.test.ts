@@ -43,7 +43,7 @@ async function start(env: Settings = {}) {
 interface CallOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  readonly body?: string | object;
+  readonly body?: string | object | Buffer;
 }
 
 /** Raw requests: fetch would not let a test choose its Host. */
@@ -65,7 +65,11 @@ function send(port: number, path: string, { method = "POST", headers, body }: Ca
       sent.on("error", reject);
       // As bytes: Node writes headers in the encoding of a text body.
       sent.end(
-        body === undefined ? undefined : Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+        body === undefined
+          ? undefined
+          : Buffer.from(
+              typeof body === "string" || Buffer.isBuffer(body) ? (body as string) : JSON.stringify(body),
+            ),
       );
     },
   );
@@ -147,6 +151,34 @@ describe("the HTTP server", () => {
     expect((await call("/recall", { method: "GET" })).status).toBe(405);
     expect((await call("/mcp", { method: "GET" })).status).toBe(405);
     expect((await call("/nothing")).status).toBe(404);
+  });
+
+  it("refuses JSON that is nested too deep or no UTF-8 at every route, and lives on", async () => {
+    const { call } = await start();
+    const nested = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    for (const tool of ["store", "recall", "list_memories", "archive_episode"]) {
+      const body = `{"content":"x","query":"x","metadata":{"a":${nested}},"history":${nested}}`;
+      const refused = await call(`/${tool}`, { body });
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain("nested more than");
+    }
+    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"store","arguments":${nested}}}`;
+    const deep = await call("/mcp", { body: message, headers });
+    expect(deep.status).toBe(400);
+    expect(JSON.parse(deep.text)).toMatchObject({
+      error: { code: -32_700, message: expect.stringContaining("nested") },
+    });
+    const bytes = Buffer.from('{"content":"\xff"}', "latin1");
+    expect((await call("/store", { body: bytes })).text).toContain("is not UTF-8");
+    const asText = { content: "x", metadata: nested.slice(0, 200) + nested.slice(-200) };
+    expect((await call("/store", { body: asText })).status).toBe(400);
+    const shallow = { content: "the last", metadata: JSON.parse(`{"a":${"[".repeat(63)}${"]".repeat(63)}}`) };
+    expect((await call("/store", { body: shallow })).status).toBe(200);
+    const tooDeep = { content: "x", metadata: JSON.parse(`{"a":${"[".repeat(64)}${"]".repeat(64)}}`) };
+    const said = await call("/store", { body: tooDeep });
+    expect([said.status, said.text]).toEqual([400, expect.stringContaining("metadata must not be nested")]);
+    expect((await call("/recall", { body: { query: "the last" } })).status).toBe(200);
   });
 
   it("speaks MCP to the SDK's own client", async () => {

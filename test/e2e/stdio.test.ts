@@ -48,6 +48,30 @@ async function ended(server: RawServer): Promise<{ code: number | null; signal: 
   return { code, signal };
 }
 
+describe("a line that is no message", () => {
+  it("is answered, and the session goes on", async () => {
+    const server = start();
+    await server.initialize();
+    const text = "x".repeat(11 * 1024 * 1024);
+    server.send({ id: 1, method: "tools/call", params: { name: "store", arguments: { content: text } } });
+    expect(await server.answer(1)).toMatchObject({
+      error: { code: -32_600, message: expect.stringContaining("more than 10485760 bytes") },
+    });
+    server.child.stdin.write("not JSON\n\xff\n[]\n");
+    const nested = `${"[".repeat(60_000)}${"]".repeat(60_000)}`;
+    const call = `{"name":"store","arguments":{"content":"x","metadata":{"a":${nested}}}}`;
+    server.child.stdin.write(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":${call}}\n`);
+    expect(await server.answer(2)).toMatchObject({ error: { code: -32_700 } });
+    expect(await callTool(server, 3, "store", { content: "the session goes on" })).toMatchObject({
+      ok: true,
+    });
+    server.child.stdin.write(JSON.stringify({ jsonrpc: "2.0", id: 4, method: "ping" }));
+    server.child.stdin.end();
+    expect(await server.answer(4)).toMatchObject({ result: {} });
+    expect((await ended(server)).code).toBe(0);
+  });
+});
+
 describe("the start", () => {
   verifies("stdio.initialize-first", async () => {
     const server = start();

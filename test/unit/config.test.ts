@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Config, readConfig } from "../../ts/config.js";
+import { type Config, readConfig, readModelSettings } from "../../ts/config.js";
 import { writeChosenModel } from "../../ts/settings/chosen-model.js";
 import { SettingReader } from "../../ts/settings/reader.js";
 
@@ -211,5 +211,31 @@ describe("SettingReader", () => {
     const read = new SettingReader({ X: "perhaps" });
     expect(read.boolean("X", true)).toBe(true);
     expect(read.warnings).toEqual(["X must be true or false; true is used"]);
+  });
+});
+
+describe("a path", () => {
+  const PATHS = {
+    CPERSONA_DB_PATH: (config: Config) => config.database.path,
+    CPERSONA_EXPORT_DIR: (config: Config) => config.maintenance.exportFolder,
+    CPERSONA_OPERATING_CONTEXT_PATH: (config: Config) => config.maintenance.operatingContextPath,
+    CPERSONA_ACL_FILE: (config: Config) => config.aclFile,
+    CPERSONA_AMBIENT_LOG: (config: Config) => config.ambient.hook.logFile,
+    CPERSONA_EMBEDDING_MODEL_PATH: (config: Config) => config.embedding.modelPath,
+  };
+
+  it.each(Object.entries(PATHS))("of %s may start with ~, not with another account", (name, pathOf) => {
+    const more = name === "CPERSONA_EMBEDDING_MODEL_PATH" ? { CPERSONA_EMBEDDING_MODE: "onnx" } : {};
+    expect(pathOf(readConfig({ ...more, [name]: "~/x/y" }))).toBe(`${homedir()}/x/y`);
+    expect(pathOf(readConfig({ ...more, [name]: "~" }))).toBe(homedir());
+    expect(pathOf(readConfig({ ...more, [name]: "./~user" }))).toBe("./~user");
+    expect(() => readConfig({ ...more, [name]: "~user/x" })).toThrow(
+      `${name} must not start with ~ and a name`,
+    );
+  });
+
+  it("of the folder of models too", () => {
+    expect(readModelSettings({ CPERSONA_MODEL_DIR: "~/models" }).folder).toBe(`${homedir()}/models`);
+    expect(() => readModelSettings({ CPERSONA_MODEL_DIR: "~user" })).toThrow("must not start with ~");
   });
 });

@@ -3,9 +3,10 @@
 
 import { CLOSE_TAG, OPEN_TAG } from "../domain/recalled-block.js";
 import { formatRef, recordOfKey } from "../domain/record.js";
+import { withoutSecrets } from "../domain/secrets.js";
 import { countChars } from "../domain/text.js";
 import type { RecordRow } from "../recall/candidate.js";
-import { cutLine, excerptLine, oneLine, withoutMarkup } from "./escape.js";
+import { excerptLine } from "./escape.js";
 import { passageOf } from "./passage.js";
 import {
   type AmbientRow,
@@ -111,7 +112,8 @@ export function excerptOf(
   { excerptChars, terms }: Pick<BlockOptions, "excerptChars" | "terms">,
 ): string {
   const text = row.kind === "mem" ? row.memory.content : row.episode.summary;
-  return excerptLine(passageOf(text, terms, excerptChars), excerptChars);
+  // A passage could start in the middle of a key that has several lines.
+  return excerptLine(passageOf(withoutSecrets(text), terms, excerptChars), excerptChars);
 }
 
 const MAX_SOURCE_CHARS = 40;
@@ -129,14 +131,7 @@ export function annotationSource(row: RecordRow): string {
 
 /** Brackets and dots are the annotation's own. */
 function plainName(text: string): string {
-  return withoutMarkup(
-    cutLine(
-      oneLine(text)
-        .replace(/[[\]·]/g, " ")
-        .trim(),
-      MAX_SOURCE_CHARS,
-    ),
-  );
+  return excerptLine(withoutSecrets(text).replace(/[[\]·]/g, " "), MAX_SOURCE_CHARS);
 }
 
 function annotation(row: AmbientRow): string {

@@ -1,6 +1,7 @@
-// Stored text on its way into the block: one line, nothing invisible, and nothing that could close the block,
-// open a tag or forge the manifest. The stored text itself stays as it is.
+// Stored text on its way into the block: one line, nothing invisible, no keys and tokens, and nothing that could
+// close the block, open a tag or forge the manifest. The stored text itself stays as it is.
 
+import { withoutSecrets } from "../domain/secrets.js";
 import { countChars, cutChars, graphemeStart } from "../domain/text.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal sequences are what this is about
@@ -27,19 +28,23 @@ export function oneLine(text: string): string {
 }
 
 /** Takes the meaning off what would be markup. */
-export function withoutMarkup(line: string): string {
+function withoutMarkup(line: string): string {
   const inert = MAY_START_TAG.test(line) ? line.replace(TAG_START, "&lt;") : line;
   return inert.replace(COMMENT_END, "- -");
 }
 
 /** The first `maxChars` code points of a line with `…` behind them when it is longer; never half a grapheme. */
-export function cutLine(line: string, maxChars: number): string {
+function cutLine(line: string, maxChars: number): string {
   if (countChars(line) <= maxChars) return line;
   const at = graphemeStart(line, 0, maxChars);
   return `${cutChars(line, at > 0 ? at : maxChars).trimEnd()}…`;
 }
 
-/** A text as a row of the block shows it. */
+/**
+ * A text as a row of the block shows it. Secrets go before the cut, which could leave half of one, and once more
+ * when what is invisible has gone from between their letters.
+ */
 export function excerptLine(text: string, maxChars: number): string {
-  return withoutMarkup(cutLine(oneLine(text), maxChars));
+  const line = withoutSecrets(oneLine(withoutSecrets(text)));
+  return withoutMarkup(cutLine(line, maxChars));
 }

@@ -1,11 +1,12 @@
 // Loads a bundle compiled from what V8 kept of an earlier run. Compiling anew costs every prompt 20 ms and every
 // start of a server 40. Node 22 keeps compiled code by itself.
 
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import Module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
+import { writePrivateFile } from "../files.js";
 
 export interface CompiledBundle<Exports> {
   readonly exports: Exports;
@@ -61,13 +62,14 @@ function readOrNothing(file: string): Buffer | undefined {
   }
 }
 
-/** In a place that cannot be written each run compiles anew. */
+/**
+ * In a place that cannot be written each run compiles anew. Everybody may read what is kept, as the bundles beside it;
+ * nobody else may write what is run.
+ */
 function keep(file: string, bytes: Buffer): void {
   try {
-    mkdirSync(dirname(file), { recursive: true });
-    const draft = `${file}.${process.pid}`;
-    writeFileSync(draft, bytes);
-    renameSync(draft, file);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
+    writePrivateFile(file, bytes, 0o644);
   } catch {
     // Slower, not wrong.
   }

@@ -18,8 +18,9 @@ export function addTransfer(program: Command): void {
     .description("take in an export, or a database file of CPersona (2.5 and 2.6)")
     .argument("<file>", "a .jsonl export, or a cpersona.db")
     .option("--agent <name>", "give everything to this agent")
+    .option("--any-version", "also when the file names a version that is not known here")
     .option("--dry-run", "say what would happen, and change nothing")
-    .action(async (file: string, options: { agent?: string; dryRun?: boolean }) => {
+    .action(async (file: string, options: { agent?: string; dryRun?: boolean; anyVersion?: boolean }) => {
       const { importCommand } = await import("./commands/import.js");
       await importCommand(file, options);
     });

@@ -3,6 +3,7 @@
 
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { JsonError, parseJson } from "../domain/json.js";
 import { EmbeddingError } from "./failure.js";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -78,7 +79,7 @@ export async function postJson(
       response.destroy();
       throw badStatus(statusCode);
     }
-    return parseJson(await readLimited(response));
+    return readJson(await readLimited(response));
   } catch (error) {
     if (error instanceof EmbeddingError) throw error;
     if (isLate) {
@@ -133,11 +134,12 @@ async function readLimited(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function parseJson(bytes: Buffer): unknown {
+function readJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    throw new EmbeddingError("misconfigured", "the embedding server's answer is not JSON");
+    return parseJson(bytes.toString("utf8"));
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new EmbeddingError("misconfigured", `the embedding server's answer ${error.fault}`);
   }
 }
 

@@ -4,6 +4,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { JsonError, MAX_MESSAGE_DEPTH, parseJsonBytes } from "../domain/json.js";
 import { describeError, type MemoryErrorCode } from "../errors.js";
 import { log } from "../log.js";
 import { callTool } from "../mcp/call-tool.js";
@@ -94,8 +95,8 @@ export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }>
 
   for (const tool of tools) {
     app.post(`/${tool.name}`, async (c) => {
-      const body = readBody(await c.req.text());
-      if (body === undefined) return c.json({ ok: false, error: "the body must be one JSON object" }, 400);
+      const body = readBody(new Uint8Array(await c.req.arrayBuffer()));
+      if (typeof body === "string") return c.json({ ok: false, error: body }, 400);
       const { answer, failure } = await callTool(tool, { ...tool.restDefaults, ...body }, service, {
         caller: callerOf(c),
       });
@@ -132,15 +133,16 @@ function authorizations(c: Call): string[] {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === "authorization");
 }
 
-/** An empty body counts as no arguments. */
-function readBody(text: string): Record<string, unknown> | undefined {
-  if (text.trim() === "") return {};
+/** The arguments, or why there are none. An empty body counts as no arguments. */
+function readBody(bytes: Uint8Array): Record<string, unknown> | string {
+  if (bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))) return {};
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
+    const value = parseJsonBytes(bytes, MAX_MESSAGE_DEPTH);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
+    return "the body must be one JSON object";
+  } catch (error) {
+    if (error instanceof JsonError) return `the body must be one JSON object: it ${error.fault}`;
+    throw error;
   }
 }

@@ -3,6 +3,7 @@
 import type { Dirent } from "node:fs";
 import { open, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
+import { parseJson } from "../domain/json.js";
 import { decode, looksBinary, readLines, SNIFF_BYTES } from "./decode.js";
 import { cleanText, type Intake, isRecord, type Note } from "./draft.js";
 import { draftsFromJsonl } from "./jsonl.js";
@@ -154,7 +155,7 @@ function isTranscript(head: Uint8Array): boolean {
   const text = new TextDecoder().decode(head);
   for (const line of text.split("\n")) {
     try {
-      const record: unknown = JSON.parse(line);
+      const record: unknown = parseJson(line);
       if (!isRecord(record)) continue;
       if (record["_type"] !== undefined) return false;
       if (

@@ -1,5 +1,6 @@
 // JSONL to drafts: memories exported by this server or by CPersona, and plain objects with a `content`.
 // A bad line costs that line only; the export's graph and folder records are counted, not read.
+import { parseJson } from "../domain/json.js";
 import { stampOf } from "./dates.js";
 import type { Line } from "./decode.js";
 import { cleanValue, type Draft, draftId, type Intake, isRecord } from "./draft.js";
@@ -54,7 +55,7 @@ export async function* draftsFromJsonl(
 
 function parseLine(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

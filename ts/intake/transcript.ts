@@ -1,5 +1,6 @@
 // Claude Code transcripts to drafts: what the person typed and what the assistant answered, as pairs.
 // Tool calls and their results, side chains, meta records and injected blocks are left out.
+import { parseJson } from "../domain/json.js";
 import { stampOf } from "./dates.js";
 import type { Line } from "./decode.js";
 import { cleanText, type Draft, draftId, type Intake, isRecord, MAX_PIECE_CHARS } from "./draft.js";
@@ -66,7 +67,7 @@ export async function* draftsFromTranscript(
 
 function parse(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

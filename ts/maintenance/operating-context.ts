@@ -1,8 +1,9 @@
 // The operator's own words for every agent: a TOML file beside the store. Absent, switched off or unreadable
 // means that nothing happens.
 
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { describeError } from "../errors.js";
+import { readRegularFile } from "../files.js";
 
 export interface OperatingContext {
   readonly revision: string;
@@ -37,16 +38,16 @@ export class OperatingContextReader {
     const found = this.#path === null ? null : await stat(this.#path).catch(() => null);
     if (found === null || !found.isFile()) return { state: "dormant" };
     if (this.#known?.mtimeMs === found.mtimeMs) return this.#known.state;
-    const state = await this.#parse(found.size);
+    const state = await this.#parse();
     this.#known = { mtimeMs: found.mtimeMs, state };
     return state;
   }
 
-  async #parse(bytes: number): Promise<OperatingContextState> {
+  async #parse(): Promise<OperatingContextState> {
     try {
-      if (bytes > MAX_FILE_BYTES) throw new Error("it is larger than 1 MiB");
+      const text = readRegularFile(this.#path as string, MAX_FILE_BYTES);
       const { parse } = await import("smol-toml");
-      return { state: "present", context: toContext(parse(await readFile(this.#path as string, "utf8"))) };
+      return { state: "present", context: toContext(parse(text)) };
     } catch (error) {
       return { state: "unreadable", reason: describeError(error).split("\n")[0] ?? "" };
     }

@@ -2,6 +2,7 @@
 // else is refused with the field and its rule.
 
 import type { z } from "zod";
+import { depthDefect, parseJson } from "../domain/json.js";
 import { textDefect } from "../domain/text.js";
 import { invalidArgument, type MemoryError } from "../errors.js";
 
@@ -24,11 +25,22 @@ export function parseArguments<Input extends z.ZodObject>(
   schema: JsonSchema,
   raw: unknown,
 ): z.output<Input> {
+  checkDepth(raw);
   const given = coerce(raw ?? {}, schema);
   checkTexts(given, "");
   const parsed = input.safeParse(given, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw toMemoryError(parsed.error.issues[0], schema);
+}
+
+/** Looked at first: what comes behind may walk through the arguments by recursion. */
+function checkDepth(raw: unknown): void {
+  const isObject = typeof raw === "object" && raw !== null && !Array.isArray(raw);
+  for (const [name, value] of isObject ? Object.entries(raw) : [["arguments", raw] as const]) {
+    const defect = depthDefect(value);
+    if (defect !== null)
+      throw invalidArgument(textDefect(name) === null ? name.slice(0, 64) : "arguments", defect);
+  }
 }
 
 /** Text that no one could have written is refused wherever it stands, reads included. */
@@ -49,8 +61,8 @@ function checkTexts(value: unknown, at: string): void {
 
 function coerce(value: unknown, schema: JsonSchema): unknown {
   if (schema.type === "object" && schema.properties !== undefined)
-    return coerceObject(parseJson(value), schema.properties);
-  if (schema.type === "object" || schema.type === "array") return coerceItems(parseJson(value), schema.items);
+    return coerceObject(parseText(value), schema.properties);
+  if (schema.type === "object" || schema.type === "array") return coerceItems(parseText(value), schema.items);
   if (schema.type === "string")
     return typeof value === "number" || typeof value === "bigint" ? String(value) : value;
   if (typeof value !== "string") return value;
@@ -78,10 +90,10 @@ function coerceItems(value: unknown, items: JsonSchema | undefined): unknown {
 }
 
 /** A JSON string where a list or an object is wanted. */
-function parseJson(value: unknown): unknown {
+function parseText(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch {
     return value;
   }

@@ -1,7 +1,7 @@
 // The server on stdin and stdout. stdout carries protocol frames only; the end of stdin ends the process.
 
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import type { McpServer } from "./server.js";
+import { StdioTransport } from "./stdio-transport.js";
 
 /** How long running calls may go on after stdin has ended. */
 const GRACE_MS = 700;
@@ -11,6 +11,8 @@ const GRACE_MS = 700;
  * the grace is over.
  */
 export async function serveStdio({ server, idle }: McpServer): Promise<void> {
+  // First: what the input ends with is taken before its end is met.
+  await server.connect(new StdioTransport(process.stdin, process.stdout));
   const ended = new Promise<void>((resolve) => {
     process.stdin
       .once("end", resolve)
@@ -19,7 +21,6 @@ export async function serveStdio({ server, idle }: McpServer): Promise<void> {
     process.stdout.once("error", () => resolve());
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
   });
-  await server.connect(new StdioServerTransport());
   await ended;
   await Promise.race([idle(), new Promise((resolve) => setTimeout(resolve, GRACE_MS))]);
 }

@@ -6,6 +6,7 @@ import { createReadStream, renameSync, rmSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeError, MemoryError } from "../errors.js";
+import { PRIVATE_FILE } from "../files.js";
 import {
   connectionError,
   downloadError,
@@ -140,7 +141,7 @@ async function receive(
   },
 ): Promise<void> {
   const { start, total, silence, progress } = options;
-  const file = await open(part, start === 0 ? "w" : "a");
+  const file = await open(part, start === 0 ? "w" : "a", PRIVATE_FILE);
   let done = start;
   try {
     for await (const chunk of response.body ?? []) {

@@ -1,5 +1,6 @@
 // What is to be fetched from a folder on a server: the files of its `manifest.json`, or those of a plain model.
 
+import { JsonError, parseJson } from "../domain/json.js";
 import { invalidArgument } from "../errors.js";
 import type { DownloadTimes } from "./download.js";
 import type { Plan, PlannedFile } from "./pull.js";
@@ -50,9 +51,9 @@ const PLAIN_FILES = [
 function parse(text: string): File[] {
   let manifest: unknown;
   try {
-    manifest = JSON.parse(text);
-  } catch {
-    throw broken("is not JSON");
+    manifest = parseJson(text);
+  } catch (error) {
+    throw error instanceof JsonError ? broken(error.fault) : error;
   }
   const files = (manifest as { files?: unknown } | null)?.files;
   if (!Array.isArray(files) || files.length === 0 || files.length > MAX_FILES)

@@ -2,10 +2,11 @@
 // name when everything is there, checked, and readable as a model. One process at a time for each model.
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readModelFolder, statedByFiles } from "../embedding/onnx/model-folder.js";
 import { describeError, invalidArgument } from "../errors.js";
+import { makePrivateFolder, writePrivateFile } from "../files.js";
 import { isModelName } from "../settings/chosen-model.js";
 import { CATALOGUE, type CatalogueModel, HUB_FILES, HUB_FOLDER } from "./catalogue.js";
 import { type DownloadTimes, downloadFile, PATIENT } from "./download.js";
@@ -59,7 +60,7 @@ export async function pullModel(request: PullRequest, parts: PullParts): Promise
       `must be one of ${CATALOGUE.map((model) => model.name).join(", ")}, or come with --from`,
     );
   try {
-    mkdirSync(parts.folder, { recursive: true });
+    makePrivateFolder(parts.folder);
   } catch {
     throw downloadError("the folder of models cannot be written");
   }
@@ -83,7 +84,7 @@ async function fetchInto(target: string, request: PullRequest, parts: PullParts)
   for (const { path, url, bytes, sha256, isOptional = false } of plan.files) {
     const file = join(half, path);
     if (existsSync(file)) continue;
-    mkdirSync(join(file, ".."), { recursive: true });
+    makePrivateFolder(join(file, ".."));
     const show = (done: number, total: number) => parts.progress(path, done, total);
     await downloadFile({ url, path: file, bytes, sha256, isOptional }, times, show).catch(
       (error: unknown) => {
@@ -106,7 +107,7 @@ async function fetchInto(target: string, request: PullRequest, parts: PullParts)
 function describe(half: string, known: CatalogueModel["config"]): void {
   const { mostTokens, ...stated } = statedByFiles(join(half, HUB_FOLDER));
   const config = { ...known, ...stated, max_tokens: Math.min(known.max_tokens, mostTokens) };
-  writeFileSync(join(half, "config.json"), `${JSON.stringify(config, null, 1)}\n`);
+  writePrivateFile(join(half, "config.json"), `${JSON.stringify(config, null, 1)}\n`);
 }
 
 const SOURCE = ".source";
@@ -121,8 +122,8 @@ function startOrGoOn(half: string, plan: string): void {
   const source = join(half, SOURCE);
   if (existsSync(source) && readFileSync(source, "utf8") === plan) return;
   rmSync(half, { recursive: true, force: true });
-  mkdirSync(half, { recursive: true });
-  writeFileSync(source, plan);
+  makePrivateFolder(half);
+  writePrivateFile(source, plan);
 }
 
 function replace(target: string, fresh: string): void {

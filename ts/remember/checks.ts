@@ -1,6 +1,7 @@
 // Rules that every write keeps: each refusal names the field and the rule, and nothing is written.
 
 import type { Config } from "../config.js";
+import { depthDefect } from "../domain/json.js";
 import { MEMORY_KINDS, type MemoryKind } from "../domain/memory.js";
 import { withoutRecalledBlocks } from "../domain/recalled-block.js";
 import type { WriteScope } from "../domain/scope.js";
@@ -42,6 +43,8 @@ export function checkText(field: string, text: string): void {
 }
 
 export function checkJson(field: string, value: unknown, maxChars: number): void {
+  const nesting = depthDefect(value);
+  if (nesting !== null) throw invalidArgument(field, nesting);
   const text = JSON.stringify(value);
   const defect = jsonDefect(text);
   if (defect !== null) throw invalidArgument(field, defect);

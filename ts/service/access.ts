@@ -2,6 +2,7 @@
 // start, because a list that is half understood protects nobody.
 
 import { createHash, timingSafeEqual } from "node:crypto";
+import { JsonError, parseJson } from "../domain/json.js";
 import { MemoryError } from "../errors.js";
 
 export type Grant = "none" | "read" | "read-write";
@@ -35,7 +36,7 @@ export class AccessList {
 
   /** Reads the file's text. `variable` looks up `${NAME}` tokens. Throws `invalid_setting` with one line. */
   static parse(text: string, variable: (name: string) => string | undefined): AccessList {
-    const file = asObject(parseJson(text), "the file");
+    const file = asObject(readJson(text), "the file");
     onlyKeys(file, ["clients"], "the file");
     if (!Array.isArray(file["clients"])) throw wrong("clients must be a list");
     const tokens = new Set<string>();
@@ -129,11 +130,11 @@ function readGrants(value: unknown, where: string): Map<string, Grant> {
   );
 }
 
-function parseJson(text: string): unknown {
+function readJson(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    throw wrong("the file is not JSON");
+    return parseJson(text);
+  } catch (error) {
+    throw error instanceof JsonError ? wrong(`the file ${error.fault}`) : error;
   }
 }
 

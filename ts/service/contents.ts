@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { blocksOf } from "../domain/blocks.js";
+import { parseJson } from "../domain/json.js";
 import { parseRef, type RecordId } from "../domain/record.js";
 import { countChars, sliceChars } from "../domain/text.js";
 import { invalidArgument } from "../errors.js";
@@ -86,7 +87,7 @@ export function readContents(
 function parseJsonRef(given: ContentsRef): ContentsRef {
   if (typeof given !== "string" || !given.trimStart().startsWith("{")) return given;
   try {
-    return JSON.parse(given) as ContentsRef;
+    return parseJson(given) as ContentsRef;
   } catch {
     return given;
   }

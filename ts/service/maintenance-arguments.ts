@@ -21,6 +21,8 @@ export interface FileImportRequest {
   /** "" = every record's own agent */
   readonly targetAgent: string;
   readonly dryRun: boolean;
+  /** an export whose header names a version that is not known is taken too, default false */
+  readonly anyVersion?: boolean | undefined;
   readonly unconfined?: boolean;
   readonly progress?: Progress | undefined;
   readonly checkAgents?: ((agents: ReadonlySet<string>) => void) | undefined;

@@ -16,7 +16,7 @@ import { type ExportSnapshot, exportLines } from "../maintenance/transfer/export
 import type { ImportParts } from "../maintenance/transfer/import.js";
 import { importFile } from "../maintenance/transfer/import-file.js";
 import type { ImportOutcome } from "../maintenance/transfer/import-report.js";
-import { checkedPath, checkReplaceable } from "../maintenance/transfer/paths.js";
+import { checkedPath, checkReplaceable, freePath } from "../maintenance/transfer/paths.js";
 import type { RecordSource } from "../maintenance/transfer/source.js";
 import { writeExport } from "../maintenance/transfer/write-export.js";
 import type { LexicalRepair } from "../store/lexical-repair.js";
@@ -175,7 +175,7 @@ export class MaintenanceService {
     const folder = request.unconfined === true ? null : this.#parts.config.maintenance.exportFolder;
     const path =
       request.unconfined === true
-        ? request.outputPath
+        ? freePath("output_path", request.outputPath)
         : await checkedPath("output_path", request.outputPath, folder);
     const replaced = await checkReplaceable(path);
     if (replaced !== null) request.checkReplaced?.(replaced);

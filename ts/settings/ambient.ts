@@ -114,7 +114,7 @@ function readHook(read: SettingReader): AmbientHookConfig {
     antiRestack: read.boolean("GAOTTT_HOOK_ANTI_RESTACK", true),
     showComposed: read.boolean(`${GAOTTT}SHOW_COMPOSED_QUERY`, false),
     output: output === "text" ? "text" : "codex",
-    logFile: read.text("CPERSONA_AMBIENT_LOG") ?? "",
+    logFile: read.path("CPERSONA_AMBIENT_LOG") ?? "",
   };
 }
 

@@ -1,9 +1,12 @@
 // The model that `model use` made the default of this user. The environment wins over it.
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { parseJson } from "../domain/json.js";
+import { makePrivateFolder, readRegularFile, writePrivateFile } from "../files.js";
 
 const FILE = "chosen.json";
+const MAX_FILE_BYTES = 4096;
 
 /** Names of models are names of folders: a letter or digit, then 63 more, dots, dashes and underscores. */
 export function isModelName(name: string): boolean {
@@ -13,7 +16,9 @@ export function isModelName(name: string): boolean {
 /** Null when none was chosen. A damaged file counts as no choice. */
 export function readChosenModel(modelFolder: string): string | null {
   try {
-    const { model } = JSON.parse(readFileSync(join(modelFolder, FILE), "utf8")) as { model?: unknown };
+    const { model } = parseJson(readRegularFile(join(modelFolder, FILE), MAX_FILE_BYTES)) as {
+      model?: unknown;
+    };
     return typeof model === "string" && isModelName(model) ? model : null;
   } catch {
     return null;
@@ -27,8 +32,6 @@ export function writeChosenModel(modelFolder: string, model: string | null): voi
     rmSync(path, { force: true });
     return;
   }
-  mkdirSync(modelFolder, { recursive: true });
-  const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify({ model })}\n`);
-  renameSync(fresh, path);
+  makePrivateFolder(modelFolder);
+  writePrivateFile(path, `${JSON.stringify({ model })}\n`);
 }

@@ -119,7 +119,7 @@ const READERS: Record<EmbeddingMode, ReadTarget> = {
     return { url, apiKey, model: modelOf(read) ?? OPENAI_MODEL, modelPath: "" };
   },
   onnx: (read, folder, chosen) => {
-    const path = read.text("CPERSONA_EMBEDDING_MODEL_PATH");
+    const path = read.path("CPERSONA_EMBEDDING_MODEL_PATH");
     const model = modelOf(read) ?? chosen ?? "";
     if (path !== undefined) return { url: "", apiKey: "", model, modelPath: path };
     if (!isModelName(model))

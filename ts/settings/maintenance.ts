@@ -1,6 +1,6 @@
 // Settings of what keeps a store whole and moves it.
 
-import { homedir } from "node:os";
+import { userPath } from "../files.js";
 import type { SettingReader } from "./reader.js";
 
 export interface MaintenanceConfig {
@@ -24,11 +24,13 @@ export interface MaintenanceConfig {
 
 export function readMaintenance(read: SettingReader): MaintenanceConfig {
   const isOff = read.text("CPERSONA_OPERATING_CONTEXT")?.trim().toLowerCase() === "off";
-  const path = read.text("CPERSONA_OPERATING_CONTEXT_PATH") ?? "~/.cpersona/operating-context.toml";
+  const path =
+    read.path("CPERSONA_OPERATING_CONTEXT_PATH") ??
+    userPath("CPERSONA_OPERATING_CONTEXT_PATH", "~/.cpersona/operating-context.toml");
   return {
-    exportFolder: read.text("CPERSONA_EXPORT_DIR") ?? null,
+    exportFolder: read.path("CPERSONA_EXPORT_DIR") ?? null,
     maxImportBytes: read.integer("CPERSONA_MAX_IMPORT_BYTES", { fallback: 100 << 20, min: 1 }),
-    operatingContextPath: isOff ? null : path.replace(/^~(?=[\\/]|$)/, homedir()),
+    operatingContextPath: isOff ? null : path,
     backfill: read.boolean("CPERSONA_TASK_QUEUE_ENABLED", true),
     maxRetries: read.integer("CPERSONA_TASK_MAX_RETRIES", { fallback: 3, min: 1 }),
     retryDelayMs: read.integer("CPERSONA_TASK_RETRY_DELAY", { fallback: 30, min: 1 }) * 1000,

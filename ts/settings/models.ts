@@ -25,5 +25,5 @@ export function readModels(read: SettingReader, dataFolder: string): ModelSettin
 }
 
 export function modelFolder(read: SettingReader, dataFolder: string): string {
-  return read.text("CPERSONA_MODEL_DIR") ?? join(dataFolder, "models");
+  return read.path("CPERSONA_MODEL_DIR") ?? join(dataFolder, "models");
 }

@@ -1,5 +1,7 @@
 // How one environment variable is read: trimmed, checked, and replaced by its default with a warning.
 
+import { userPath } from "../files.js";
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface NumberRule {
@@ -26,6 +28,12 @@ export class SettingReader {
       if (value !== undefined && value !== "") return value;
     }
     return undefined;
+  }
+
+  /** A path, with `~` as the home folder. Throws `invalid_setting` for another account's `~name`. */
+  path(name: string): string | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : userPath(name, value, "invalid_setting");
   }
 
   /** The variable as it is, also when it is empty. */

@@ -1,8 +1,7 @@
 // Opens the database file: who may read it, whose file it is, pragmas, migrations, transactions.
 
-import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
 import { describeError, MemoryError } from "../errors.js";
+import { makePrivateFile } from "../files.js";
 import {
   isDamagedIndex,
   type SqlConnection,
@@ -295,8 +294,7 @@ export class Database {
 /** Creates folder and file for the owner only, so that SQLite's side files inherit the mode. */
 function createPrivately(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    closeSync(openSync(path, "a", 0o600));
+    makePrivateFile(path);
   } catch (error) {
     throw new MemoryError(
       "storage_unavailable",

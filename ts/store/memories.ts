@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { ListCursor } from "../domain/cursor.js";
+import { parseJson } from "../domain/json.js";
 import type { Memory } from "../domain/memory.js";
 import type { ReadScope, SourceFilter, WriteScope } from "../domain/scope.js";
 import type { Source } from "../domain/source.js";
@@ -286,7 +287,7 @@ function toTags(value: unknown): string[] {
 /** A column that another program damaged must not make the row unreadable. */
 function readJson(value: unknown): unknown {
   try {
-    return JSON.parse(String(value));
+    return parseJson(String(value));
   } catch {
     return {};
   }

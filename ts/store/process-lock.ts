@@ -1,9 +1,8 @@
 // A lock between processes that the operating system takes away from one that ends, however it ends: an
 // exclusive transaction on a file of its own.
 
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { MemoryError } from "../errors.js";
+import { makePrivateFile } from "../files.js";
 import { loadDriver, type SqlDriverName } from "./driver.js";
 
 export interface ProcessLock {
@@ -12,7 +11,7 @@ export interface ProcessLock {
 
 /** Null while another process, or another part of this one, has it. The file at `path` stays behind. */
 export function takeProcessLock(path: string, driver: SqlDriverName | "auto"): ProcessLock | null {
-  mkdirSync(dirname(path), { recursive: true });
+  makePrivateFile(path);
   const connection = loadDriver(driver).connect(path, { readOnly: false });
   try {
     connection.exec("PRAGMA busy_timeout = 0");

@@ -33,6 +33,7 @@ mod generation;
 mod key_set;
 #[expect(unsafe_code, reason = "memory mapping and views of plain values as bytes")]
 mod map;
+mod private;
 mod quantize;
 mod request;
 mod scan;

@@ -9,7 +9,7 @@
 //! no reader stays with a generation that the pointer has left: a marked head only makes readers look at the
 //! pointer before each search.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +24,7 @@ use crate::generation::{
 };
 use crate::key_set::KeySet;
 use crate::map::{Plain, as_bytes};
+use crate::private;
 use crate::quantize::{self, Signs};
 use crate::request::Rows;
 use crate::select::bits_of;
@@ -59,8 +60,8 @@ struct Found {
 
 /// Tries to take the lock: `None` when another handle or process has it.
 fn take_lock(folder: &Path) -> Result<Option<File>, IndexError> {
-    fs::create_dir_all(folder).map_err(IndexError::io(LOCK, "cannot make the folder of"))?;
-    let file = OpenOptions::new()
+    private::create_folder(folder).map_err(IndexError::io(LOCK, "cannot make the folder of"))?;
+    let file = private::file_options()
         .write(true)
         .create(true)
         .truncate(false)
@@ -328,7 +329,14 @@ fn next_number(folder: &Path, current: u64) -> u64 {
 /// Makes the pointer name a generation, in one step.
 fn point_to(folder: &Path, generation: u64) -> Result<(), IndexError> {
     let temporary = folder.join("current.new");
-    let mut file = File::create(&temporary).map_err(IndexError::io(POINTER, "cannot create"))?;
+    // What a killed writer left may have another mode.
+    let _ = fs::remove_file(&temporary);
+    let mut file = private::file_options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&temporary)
+        .map_err(IndexError::io(POINTER, "cannot create"))?;
     file.write_all(&format::encode_pointer(generation)).map_err(IndexError::io(POINTER, "cannot write"))?;
     file.sync_all().map_err(IndexError::io(POINTER, "cannot flush"))?;
     drop(file);
@@ -433,14 +441,14 @@ struct Sink {
 impl Sink {
     /// Makes the folder and empty files of a generation.
     fn create(index: &Path, number: u64, kind: Kind) -> Result<Self, IndexError> {
-        fs::create_dir_all(folder_of(index, number))
+        private::create_folder(&folder_of(index, number))
             .map_err(IndexError::io(HEAD, "cannot make the folder of"))?;
         Self::open(index, number, Layout::new(kind.dimension as usize), true)
     }
 
     fn open(index: &Path, number: u64, layout: Layout, create: bool) -> Result<Self, IndexError> {
         let folder = folder_of(index, number);
-        let mut options = OpenOptions::new();
+        let mut options = private::file_options();
         options.read(true).write(true).create(create).truncate(false);
         let files = open_regions(&folder, &options)?;
         let head = open_file(&folder, HEAD, &options)?;

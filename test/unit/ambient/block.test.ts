@@ -145,4 +145,52 @@ describe("the block", () => {
     ).text;
     expect(block).toContain("…The boiler code is 2580.");
   });
+
+  describe("repeats no secrets", () => {
+    // Put together here, so that no scanner takes this file for a leak.
+    const key = `ghp_${"aB3dE6gH9jK2mN5p".repeat(3).slice(0, 36)}`;
+    const pem = `-----BEGIN PRIVATE KEY-----\n${`${"Qk9".repeat(21)}\n`.repeat(6)}-----END PRIVATE KEY-----`;
+
+    it("in any slot, and keeps to the budget", () => {
+      const slots: AmbientSlots = {
+        direct: [row(1, `deploy with ${key} please`, { because: record(7, `since ${key}`) }), row(2, pem)],
+        lensing: [row(3, `lensed ${key}`, { gap: 0.1, resonance: 0 })],
+        tensions: [{ key: 2, row: record(1, `one ${key}`), otherKey: 18, other: record(9, `other ${key}`) }],
+        persona: {
+          key: 10,
+          memory: { ...aMemory(`always use ${key}`), id: 5, locked: false, kind: "intention", tags: [] },
+          kind: "intention",
+          cosine: 0.79,
+          mass: 2.82,
+        },
+      };
+      for (const maxChars of [2400, 700]) {
+        const { text } = renderBlock(slots, { ...OPTIONS, maxChars });
+        expect(text).not.toMatch(/ghp_|Qk9|PRIVATE/);
+        expect(text).toContain("deploy with [secret] please");
+        expect(Array.from(text).length).toBeLessThanOrEqual(maxChars);
+      }
+    });
+
+    it("that the cut would halve, a passage would start in, or invisible characters take apart", () => {
+      const texts = [
+        `${"x".repeat(225)} ${key}`,
+        `${"An introduction. ".repeat(30)}\n${pem}\nThe boiler key is above.`,
+        `boiler ${key.slice(0, 9)}\u200b${key.slice(9)}`,
+        `boiler ${key.slice(0, 20)}\u001b[0m${key.slice(20)}`,
+      ];
+      for (const text of texts) {
+        const options = { ...OPTIONS, terms: ["boiler"] };
+        const block = renderBlock({ ...NO_SLOTS, direct: [row(1, text)] }, options).text;
+        expect(block).not.toMatch(/ghp_|Qk9/);
+      }
+    });
+
+    it("in the name of a source", () => {
+      const memory = { ...aMemory("x"), id: 1, locked: false, kind: "note" as const, tags: [] };
+      const named = { ...memory, source: { type: "User", id: "u", name: key } };
+      const slots = { ...NO_SLOTS, direct: [row(1, "x", { row: { kind: "mem", memory: named } })] };
+      expect(renderBlock(slots, OPTIONS).text).toContain("[user  secret · 3d]");
+    });
+  });
 });

@@ -1,10 +1,13 @@
-import { chmodSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { HEALTH_CHECKS } from "../../../ts/maintenance/health/check.js";
 import { hasWalFix } from "../../../ts/maintenance/health/store-checks.js";
 import type { MemoryService } from "../../../ts/service/memory-service.js";
 import { openTestMemory } from "../../support/memory.js";
+import { ROOT } from "../../support/root.js";
 import { sql } from "../../support/store.js";
+import { tempFolder } from "../../support/temp.js";
 
 const QUIET = { CPERSONA_EMBEDDING_MODE: "static" };
 
@@ -135,6 +138,41 @@ describe("check_health", () => {
     ]);
     await check(service, ["file_permissions"], true);
     expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it.skipIf(process.platform === "win32")("closes the vector index and the hook's log too", async () => {
+    const folder = tempFolder();
+    const path = join(folder, "memory.db");
+    const logFile = join(folder, "hook.log");
+    const { service } = await openTestMemory({ path, settings: { ...QUIET, CPERSONA_AMBIENT_LOG: logFile } });
+    await service.store({ agentId: "agent-a", content: "note" });
+    const index = `${path}.vectors`;
+    mkdirSync(join(index, "one"), { recursive: true });
+    for (const file of [logFile, join(index, "one", "head")]) writeFileSync(file, "");
+    for (const file of [index, join(index, "one"), join(index, "one", "head"), logFile])
+      chmodSync(file, 0o777);
+    symlinkSync(ROOT, join(index, "elsewhere"));
+    const { issues, repaired } = await check(service, ["file_permissions"], true);
+    expect(issues).toMatchObject([
+      { severity: "warn", count: 4, repairable: 4, hint: expect.stringContaining("0600") },
+    ]);
+    expect(repaired).toEqual({ file_permissions: 4 });
+    expect(statSync(index).mode & 0o777).toBe(0o700);
+    expect(statSync(join(index, "one", "head")).mode & 0o777).toBe(0o600);
+    expect((await check(service, ["file_permissions"])).issues).toEqual([]);
+    expect(statSync(ROOT).mode & 0o077).not.toBe(0);
+  });
+
+  it("answers and mends where another program stored JSON that is nested too deep", async () => {
+    const { service, path } = await withRows();
+    const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+    sql(path, `UPDATE memories SET metadata = '${deep}' WHERE id = 1`);
+    const found = await service.recall({ agentId: "agent-a", query: "staging host" });
+    expect(found.hits.some(({ row }) => row.kind === "mem" && row.memory.id === 1)).toBe(true);
+    expect(JSON.stringify(found.hits)).toContain("gamma");
+    const { issues, repaired } = await check(service, ["invalid_json"], true);
+    expect(issues).toMatchObject([{ check: "invalid_json", count: 1 }]);
+    expect(repaired).toEqual({ invalid_json: 1 });
   });
 
   it("knows which SQLite versions lose writes", () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openTestMemory } from "../../support/memory.js";
 import { sql } from "../../support/store.js";
 import { tempFolder } from "../../support/temp.js";
@@ -357,5 +357,152 @@ describe("an import", () => {
     const records = Array.from({ length: 450 }, (_, i) => memoryRecord(`note ${i}`));
     await expect(importFrom(service, writeFile(records))).rejects.toThrow("import aborted and rolled back");
     expect(sql(path, "SELECT content FROM memories")).toEqual([{ content: "held" }]);
+  });
+});
+
+describe("hostile records", () => {
+  const deep = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+  const written = (lines: readonly string[]): string => {
+    const path = newPath("hostile.jsonl");
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
+    return path;
+  };
+  const header = (counts: object): string =>
+    JSON.stringify({ _type: "header", version: "cpersona-export/1.1", ...counts });
+  const good = (content: string): string => JSON.stringify(memoryRecord(content));
+
+  it("with a number that counts nothing, or nested too deep, are refused one by one; the others come in", async () => {
+    const { service } = await openTestMemory();
+    const bad = ([field = "", value = ""]: readonly string[], i: number): string =>
+      `{"_type":"memory","id":5,"agent_id":"agent-a","project_id":"","content":"bad ${i}","${field}":${value}}`;
+    const lines = [
+      ["recall_count", "1e308"],
+      ["recall_count", "2.5"],
+      ["recall_count", "-1"],
+      ["use_weight", "1e308"],
+      ["metadata", deep(20_000)],
+      ["source", deep(20_000)],
+      ["used_with", '[{"ref":"mem:9","weight":1e308}]'],
+      ["used_with", '[{"ref":"mem:9","weight":1,"moment":1e308}]'],
+    ].map(bad);
+    const counts = { memory_count: lines.length + 2 };
+    const path = written([header(counts), good("first"), ...lines, good("last")]);
+    for (const dryRun of [true, false]) {
+      const outcome = await importFrom(service, path, { dryRun });
+      expect(outcome).toMatchObject({ importedMemories: 2, skippedMemories: 0 });
+      expect(outcome.errors).toHaveLength(lines.length);
+      for (const [i, error] of outcome.errors.entries())
+        expect(error).toMatch(new RegExp(`^Line ${i + 3}: refused: `));
+      expect(outcome.errors[0]).toContain("recall_count must be a whole number");
+      expect(outcome.errors[4]).toContain("nested more than");
+    }
+    expect(service.listMemories({ agentId: "agent-a" })).toHaveLength(2);
+  });
+
+  it("of any shape in any field never end an import or lose its other rows", async () => {
+    const { service } = await openTestMemory(STATIC);
+    const values = [
+      "1e308",
+      "-1e308",
+      "2.5",
+      "-1",
+      "9007199254740993",
+      "true",
+      "null",
+      '""',
+      '"x"',
+      "[]",
+      "[1]",
+      "[[]]",
+      "{}",
+    ].concat(['{"a":null}', '[{"ref":"mem:1"}]', '[[0,1e308,"AAAA"]]', '"\\ud800"', '"\\u0000"', deep(200)]);
+    const fields: Record<string, readonly string[]> = {
+      memory:
+        "id agent_id msg_id content source source_text timestamp metadata metadata_text created_at project_id channel locked recall_count last_recalled_at use_weight kind tags relations used_with embedding embedding_b64 embedding_blocks embedding_model".split(
+          " ",
+        ),
+      episode:
+        "id agent_id summary keywords start_time end_time created_at resolved project_id channel recall_count use_weight relations used_with embedding embedding_b64".split(
+          " ",
+        ),
+      profile: "agent_id user_id content updated_at".split(" "),
+      relation: "subject_kind subject_id object_kind object_id predicate declared_at".split(" "),
+    };
+    const lines: string[] = [];
+    for (const [type, names] of Object.entries(fields))
+      for (const name of names)
+        for (const value of values) {
+          const base = {
+            _type: type,
+            agent_id: "agent-a",
+            content: `row ${lines.length}`,
+            summary: `row ${lines.length}`,
+          };
+          lines.push(`${JSON.stringify(base).slice(0, -1)},${JSON.stringify(name)}:${value}}`);
+          if (lines.length % 50 === 0) lines.push(good(`good ${lines.length}`));
+        }
+    const outcome = await importFrom(service, written(lines));
+    const kept = service.listMemories({ agentId: "agent-a", limit: 500 }).length;
+    expect(kept).toBeGreaterThan(50);
+    const goods = lines.filter((line) => line.includes('"good ')).length;
+    const found = await service.recall({ agentId: "agent-a", query: "good", limit: 100 });
+    expect(goods).toBeGreaterThan(10);
+    expect(
+      found.hits.filter(({ row }) => row.kind === "mem" && row.memory.content.startsWith("good ")),
+    ).not.toEqual([]);
+    expect(outcome.importedMemories).toBeGreaterThanOrEqual(goods);
+  });
+});
+
+describe("an export of an unknown version", () => {
+  it.each(["cpersona-export/999", "cpersona-export/2.0", "other-export/1.1", 7, ""])(
+    "(%s) is named and refused, unless it is wanted",
+    async (version) => {
+      const { service } = await openTestMemory();
+      const path = writeFile([memoryRecord("from the future")], { version });
+      await expect(importFrom(service, path)).rejects.toMatchObject({
+        code: "invalid_argument",
+        message: expect.stringMatching(/unknown version \(.*\); nothing was imported.*--any-version/),
+      });
+      expect(service.listMemories({ agentId: "agent-a" })).toEqual([]);
+      expect(await importFrom(service, path, { anyVersion: true })).toMatchObject({ importedMemories: 1 });
+    },
+  );
+
+  it.each(["cpersona-export/1.0", "cpersona-export/1.1", "cpersona-export/1.2", undefined])(
+    "is not one of the known ones (%s), or none at all",
+    async (version) => {
+      const { service } = await openTestMemory();
+      expect(await importFrom(service, writeFile([memoryRecord("known")], { version }))).toMatchObject({
+        importedMemories: 1,
+      });
+    },
+  );
+});
+
+describe("the home folder", () => {
+  it("is meant by ~ in paths of exports and imports, and another account's is refused", async () => {
+    const home = tempFolder();
+    vi.stubEnv("HOME", home);
+    vi.stubEnv("USERPROFILE", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { service } = await openTestMemory();
+    await service.store({ agentId: "agent-a", content: "at home" });
+    for (const unconfined of [true, false]) {
+      const request = { agentId: "", outputPath: "~/sub/out.jsonl", embeddings: false, unconfined };
+      await service.maintenance.exportMemories(request);
+      expect(readdirSync(join(home, "sub"))).toEqual(["out.jsonl"]);
+      expect(await importFrom(service, "~/sub/out.jsonl", { unconfined })).toMatchObject({
+        skippedMemories: 1,
+      });
+      const other = { ...request, outputPath: "~someone/out.jsonl" };
+      await expect(service.maintenance.exportMemories(other)).rejects.toThrow(
+        "output_path must not start with ~ and a name",
+      );
+      await expect(importFrom(service, "~someone/x", { unconfined })).rejects.toThrow(
+        "input_path must not start with ~",
+      );
+    }
+    expect(readdirSync(".").filter((name) => name.startsWith("~"))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { readModelFolder } from "../../../ts/embedding/onnx/model-folder.js";
 import { CATALOGUE } from "../../../ts/models/catalogue.js";
 import { type PullParts, type PullRequest, pullModel } from "../../../ts/models/pull.js";
@@ -99,6 +99,21 @@ describe("pulling from an address", () => {
     expect(shown.at(-1)).toEqual(["model.onnx", MODEL.length, MODEL.length]);
     expect(locked.size).toBe(0);
   });
+
+  it.skipIf(process.platform === "win32")(
+    "makes files for their owner alone, whatever the umask",
+    async () => {
+      const before = process.umask(0);
+      onTestFinished(() => void process.umask(before));
+      await serve();
+      await pullModel(own(), parts());
+      const modes = readdirSync(folder, { recursive: true, encoding: "utf8" }).map(
+        (name) => statSync(join(folder, name)).mode & 0o077,
+      );
+      expect(modes.length).toBeGreaterThan(3);
+      expect(new Set(modes)).toEqual(new Set([0]));
+    },
+  );
 
   it("fetches the files of a plain folder without a manifest", async () => {
     await serve(null);

@@ -2,6 +2,7 @@
 
 import { readConfig } from "../../config.js";
 import { openEmbedder } from "../../embedding/open-embedder.js";
+import { userPath } from "../../files.js";
 import type { NativeCore } from "../../native/contract.js";
 import { openCore } from "../../native/core.js";
 import { twinCore } from "../../native/twin/core.js";
@@ -24,7 +25,7 @@ const MOST_TWIN_ROWS = 10_000;
 export async function bench(what: string, options: BenchOptions): Promise<void> {
   const name = benchName(what);
   const plan = planOf(name, options);
-  const kept = options.compare === undefined ? null : readRecord(options.compare);
+  const kept = options.compare === undefined ? null : readRecord(userPath("compare", options.compare));
   const config = readConfig();
   const { core } = openCore({
     mode: config.native.mode,
@@ -34,8 +35,9 @@ export async function bench(what: string, options: BenchOptions): Promise<void> 
   const machine = machineOf(core);
   const rows = kept === null ? measured : compared(measured, kept.benches[name] ?? []);
   const { record } = options;
-  const folder = record === true ? RECORD_FOLDER : record;
-  const path = typeof folder === "string" ? keep(folder, name, machine, measured) : null;
+  const folder =
+    typeof record === "string" ? userPath("record", record) : record === true ? RECORD_FOLDER : null;
+  const path = folder !== null ? keep(folder, name, machine, measured) : null;
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify({ bench: name, machine, rows }, null, 2)}\n`);
   } else {
@@ -84,7 +86,7 @@ async function scan(core: NativeCore, plan: BenchPlan, options: BenchOptions): P
       ? plan.dims.map(randomVectors)
       : [
           await mixedVectors(
-            readTexts(options.texts),
+            readTexts(userPath("texts", options.texts)),
             openEmbedder(readConfig().embedding, { core, clock: { now: () => Date.now() } }),
           ),
         ];

@@ -1,6 +1,5 @@
 // `cpersona-native export FILE`: everything, or one agent's part, as JSON Lines.
 
-import { resolve } from "node:path";
 import { openMemory } from "../../open-memory.js";
 import { startBar } from "../bar.js";
 
@@ -15,7 +14,7 @@ export async function exportCommand(file: string, options: ExportOptions): Promi
   try {
     const { memories, episodes, profiles } = await service.maintenance.exportMemories({
       agentId: options.agent ?? "",
-      outputPath: resolve(file),
+      outputPath: file,
       embeddings: options.embeddings ?? false,
       unconfined: true,
       progress: bar.progress,

@@ -1,7 +1,6 @@
 // `cpersona-native import FILE`: an export, or a database file of CPersona. Vectors that did not come along
 // are made right away, where people can see it.
 
-import { resolve } from "node:path";
 import type { ImportOutcome } from "../../maintenance/transfer/import-report.js";
 import { openMemory } from "../../open-memory.js";
 import type { MemoryService } from "../../service/memory-service.js";
@@ -10,6 +9,7 @@ import { startBar } from "../bar.js";
 export interface ImportOptions {
   readonly agent?: string;
   readonly dryRun?: boolean;
+  readonly anyVersion?: boolean;
 }
 
 export async function importCommand(file: string, options: ImportOptions): Promise<void> {
@@ -17,9 +17,10 @@ export async function importCommand(file: string, options: ImportOptions): Promi
   const bar = startBar("importing", "records");
   try {
     const outcome = await service.maintenance.importMemories({
-      inputPath: resolve(file),
+      inputPath: file,
       targetAgent: options.agent ?? "",
       dryRun: options.dryRun ?? false,
+      anyVersion: options.anyVersion ?? false,
       unconfined: true,
       progress: bar.progress,
     });

@@ -1,11 +1,13 @@
 // `cpersona-native hook ambient`: what Claude Code runs on every prompt. Prints the block or nothing, exits 0
 // whatever happens, and never later than its time limit.
 
-import { appendFileSync, statSync, truncateSync, writeSync } from "node:fs";
-import { oneLine, withoutMarkup } from "../../ambient/escape.js";
+import { closeSync, constants, fstatSync, ftruncateSync, writeSync } from "node:fs";
+import { excerptLine, oneLine } from "../../ambient/escape.js";
 import { type Config, readConfig } from "../../config.js";
 import { CLOSE_TAG, holdsRecalledBlock, OPEN_TAG } from "../../domain/recalled-block.js";
+import { withoutSecrets } from "../../domain/secrets.js";
 import { describeError } from "../../errors.js";
+import { openRegular } from "../../files.js";
 import { projectOfFolder } from "../../project-folder.js";
 import type { AmbientArguments } from "../../service/ambient-service.js";
 import type { AmbientHookConfig } from "../../settings/ambient.js";
@@ -64,25 +66,31 @@ async function answerPrompt(
   const answer = await (hook.url === "" ? askDatabase(config, request) : askServer(config, request));
   if (hook.url === "") answered();
   Object.assign(details, answer.details);
-  const text = answer.text.trimStart();
-  if (!text.startsWith(OPEN_TAG)) {
+  const text = answer.text.trim();
+  if (!text.startsWith(OPEN_TAG) || !text.endsWith(CLOSE_TAG)) {
     details["outcome"] ??= "nothing";
     return;
   }
-  const shown = hook.showComposed ? withComposed(text, request) : text;
+  // A server of another version may not know all that must not be repeated.
+  const safe = text.split("\n").map(withoutSecrets).join("\n");
+  const shown = hook.showComposed ? withComposed(safe, request) : safe;
   writeAll(isCodex || hook.output === "codex" ? envelope(shown) : `${shown}\n`);
   details["chars"] = shown.length;
   answer.after();
 }
 
+/** Reading it must leave time for an answer. */
+const TRANSCRIPT_SHARE = 0.5;
+
 function toRequest(config: Config, payload: HookPayload): AmbientArguments {
   const { ambient } = config;
   const { hook } = ambient;
-  const tail = readTranscriptTail(payload.transcriptPath, {
+  const wanted = {
     // One more: the transcript may hold the current prompt already.
     prompts: payload.history === null && hook.historyTurns > 0 ? hook.historyTurns + 1 : 0,
     blocks: payload.recentlySurfaced === null ? ambient.noveltyTurns : 0,
-  });
+  };
+  const tail = readTranscriptTail(payload.transcriptPath, wanted, hook.timeoutMs * TRANSCRIPT_SHARE);
   const earlier = [...(payload.history ?? tail.prompts)];
   while (earlier.length > 0 && earlier[earlier.length - 1]?.trim() === payload.prompt) earlier.pop();
   const isAuto = process.env["CPERSONA_PROJECT_ID"] === "auto";
@@ -104,8 +112,9 @@ function toRequest(config: Config, payload: HookPayload): AmbientArguments {
 /** Shows what was asked, where that is more than the prompt. */
 function withComposed(text: string, { query, history = [] }: AmbientArguments): string {
   if (history.length === 0) return text;
-  const composed = [...history, query].join("\n").replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
-  const line = `<!-- ambient: composed query = "${withoutMarkup(oneLine(composed))}" -->`;
+  const composed = withoutSecrets([...history, query].join("\n"));
+  const escaped = composed.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+  const line = `<!-- ambient: composed query = "${excerptLine(escaped, Number.MAX_SAFE_INTEGER)}" -->`;
   return text.replace(new RegExp(`${CLOSE_TAG}\\s*$`), () => `${line}\n${CLOSE_TAG}`);
 }
 
@@ -132,16 +141,21 @@ function writeAll(text: string): void {
 /** Newer lines are worth more than old ones: a log that has grown to this starts anew. */
 const MAX_LOG_BYTES = 1024 * 1024;
 
+function appendLine(path: string, line: string): void {
+  const file = openRegular(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+  if (fstatSync(file).size > MAX_LOG_BYTES) ftruncateSync(file);
+  writeSync(file, `${line}\n`);
+  closeSync(file);
+}
+
 function leave(config: Config | null, details: Record<string, unknown>, started: number): never {
   const hook: AmbientHookConfig | undefined = config?.ambient.hook;
   if (hook !== undefined && hook.logFile !== "") {
     try {
-      const size = statSync(hook.logFile, { throwIfNoEntry: false })?.size ?? 0;
-      if (size > MAX_LOG_BYTES) truncateSync(hook.logFile);
       const ms = Math.round((performance.now() - started) * 10) / 10;
       const warnings = config?.warnings.length === 0 ? {} : { warnings: config?.warnings };
       const line = JSON.stringify({ at: new Date().toISOString(), ms, ...details, ...warnings });
-      appendFileSync(hook.logFile, `${line}\n`, { mode: 0o600 });
+      appendLine(hook.logFile, line);
     } catch {
       // A log that cannot be written must not cost the prompt anything.
     }

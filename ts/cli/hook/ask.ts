@@ -1,6 +1,6 @@
 // Where the hook gets its answer: from the database itself, or from a running server.
 
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Config } from "../../config.js";
 import { MemoryError } from "../../errors.js";
 import { openAmbient } from "../../open-ambient.js";
@@ -18,8 +18,8 @@ export interface HookAnswer {
 
 export async function askDatabase(config: Config, request: AmbientArguments): Promise<HookAnswer> {
   const { path } = config.database;
-  // A hook must not leave a database behind in a place where nobody stored anything.
-  if (path === ":memory:" || !existsSync(path))
+  // A hook must not leave a database behind in a place where nobody stored anything, nor wait for a pipe.
+  if (path === ":memory:" || statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     return { text: "", details: { outcome: "no database" }, after: () => {} };
   const access = loadAccess(config);
   // What the stdio server may not read, the hook beside it may not show.
@@ -85,6 +85,20 @@ export async function askServer(config: Config, request: AmbientArguments): Prom
     signal: AbortSignal.timeout(timeoutMs),
     redirect: "error",
   });
-  const text = response.ok ? await response.text() : "";
+  const text = response.ok ? await limitedText(response) : "";
   return { text, details: { outcome: `http ${response.status}` }, after: () => {} };
+}
+
+/** More than any block has. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+async function limitedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error("the server's answer is longer than a block");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,5 +1,7 @@
 // What a harness sends to its hook on stdin: read with a limit, and taken for what it is.
 
+import { parseJson } from "../../domain/json.js";
+
 export interface HookPayload {
   readonly prompt: string;
   readonly transcriptPath: string;
@@ -34,7 +36,7 @@ export async function readStdin(): Promise<string | null> {
 export function parsePayload(text: string): HookPayload | null {
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\ufeff/, ""));
+    value = parseJson(text.replace(/^\ufeff/, ""));
   } catch {
     return null;
   }

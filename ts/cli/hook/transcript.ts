@@ -1,7 +1,9 @@
 // The end of a session's transcript: what the person typed last, and which memories were shown lately. Read
 // backwards from the file's end, since a transcript can be hundreds of megabytes long.
 
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { parseJson } from "../../domain/json.js";
+import { openRegular, userPath } from "../../files.js";
 import { withoutInjected } from "../../intake/injected.js";
 
 export interface TranscriptTail {
@@ -15,18 +17,27 @@ const CHUNK_BYTES = 128 * 1024;
 /** Tool results between two prompts are long; what lies further back is given up. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
+/** Whatever a slow disk or odd content costs: what was read by then counts. */
+const READ_LIMIT_MS = 2000;
+
 const NOTHING: TranscriptTail = { prompts: [], shown: {} };
 
-/** Never throws: an unreadable transcript is an empty one. */
+/**
+ * Never throws: an unreadable transcript, or one that is no regular file, is an empty one. Ends after two seconds, or
+ * after `limitMs` where that is less.
+ */
 export function readTranscriptTail(
   path: string,
   wanted: { prompts: number; blocks: number },
+  limitMs = READ_LIMIT_MS,
 ): TranscriptTail {
   if (wanted.prompts <= 0 && wanted.blocks <= 0) return NOTHING;
   try {
     const prompts: string[] = [];
     const blocks: string[][] = [];
-    for (const line of linesFromEnd(path)) {
+    const deadline = performance.now() + Math.min(limitMs, READ_LIMIT_MS);
+    for (const line of linesFromEnd(userPath("transcript_path", path))) {
+      if (performance.now() > deadline) break;
       if (prompts.length < wanted.prompts && /"(?:user|user_message)"/.test(line)) {
         const text = promptOf(parse(line));
         if (text !== "") prompts.push(text);
@@ -47,7 +58,7 @@ export function readTranscriptTail(
 
 /** Whole lines, the last one first. */
 function* linesFromEnd(path: string): Generator<string> {
-  const file = openSync(path, "r");
+  const file = openRegular(path);
   try {
     let end = fstatSync(file).size;
     const oldest = Math.max(0, end - MAX_BYTES);
@@ -78,7 +89,7 @@ function* linesFromEnd(path: string): Generator<string> {
 
 function parse(line: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return isRecord(value) ? value : {};
   } catch {
     return {};
@@ -113,7 +124,7 @@ function textOf(content: unknown): string {
 
 /** References of the first manifest of a line that a hook's block came in. */
 function shownIn(line: string): string[] {
-  const manifest = /<!-- ambient-ids ((?:[a-z]+=[\w:,]+ ?)+)-->/.exec(line)?.[1];
+  const manifest = /<!-- ambient-ids ((?:[a-z]+=[\w:,]+ )+)-->/.exec(line)?.[1];
   if (manifest === undefined || !line.includes("<ambient-recall>")) return [];
   const record = parse(line);
   // A person or a tool that quotes a block shows nothing.

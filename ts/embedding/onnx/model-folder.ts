@@ -1,8 +1,10 @@
 // What a model folder says about its model. Two kinds are read: ours, whose `config.json` says everything
 // (`docs/models.md`), and a plain sentence-transformers folder with an ONNX export. Foreign input, checked.
 
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { JsonError, parseJson } from "../../domain/json.js";
+import { readRegularFile } from "../../files.js";
 import { EmbeddingError } from "../failure.js";
 
 const POOLINGS = ["mean", "cls"] as const;
@@ -155,9 +157,10 @@ function readJson(folder: string, name: string): Record<string, unknown> | null 
   if (size > MAX_JSON_BYTES) throw wrong(`the model's ${name} is larger than 1 MiB`);
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    throw wrong(`the model's ${name} is not JSON`);
+    value = parseJson(readRegularFile(path, MAX_JSON_BYTES));
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw wrong(`the model's ${name} cannot be read`);
+    throw wrong(`the model's ${name} ${error.fault}`);
   }
   if (!isObject(value)) throw wrong(`the model's ${name} is not a JSON object`);
   return value;

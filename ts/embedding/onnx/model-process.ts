@@ -2,6 +2,7 @@
 // the whole process when that thread is stopped in the middle; here it can neither delay nor end the server.
 
 import { readFileSync } from "node:fs";
+import { parseJson } from "../../domain/json.js";
 import { EmbeddingError } from "../failure.js";
 import type { EmbedMessage, ModelMessage, OpenMessage } from "./messages.js";
 import type { OnnxModel } from "./model-folder.js";
@@ -91,7 +92,7 @@ async function letQuestionsPass(): Promise<void> {
 }
 
 function readObject(path: string): object {
-  return JSON.parse(readFileSync(path, "utf8")) as object;
+  return parseJson(readFileSync(path, "utf8")) as object;
 }
 
 function failure(error: unknown): Extract<ModelMessage, { reason: unknown }> {

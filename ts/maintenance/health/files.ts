@@ -1,26 +1,43 @@
-// Who may read the database's files.
+// Who may open what the store keeps in files: the database with its side files, the vector index, the hook's log.
 
-import { chmodSync, existsSync, statSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../../files.js";
 
-const SUFFIXES = ["", "-wal", "-shm"];
+const SIDE_FILES = ["", "-wal", "-shm", "-journal"];
 const OTHERS = 0o077;
 
-/** Files beside and including the database that others than the owner may open. Windows has no such bits. */
-export function openFiles(databasePath: string): string[] {
-  if (databasePath === ":memory:" || process.platform === "win32") return [];
-  return SUFFIXES.map((suffix) => databasePath + suffix).filter(
-    (path) => existsSync(path) && (statSync(path).mode & OTHERS) !== 0,
-  );
+/** Files and folders of ours that others than the owner may open. Windows has no such bits. */
+export function openFiles(databasePath: string, logFile: string): string[] {
+  if (process.platform === "win32") return [];
+  const paths = logFile === "" ? [] : [logFile];
+  if (databasePath !== ":memory:")
+    paths.push(...SIDE_FILES.map((suffix) => databasePath + suffix), `${databasePath}.vectors`);
+  return paths.flatMap((path) => {
+    try {
+      // A link that somebody chose is followed; below the folder of the index there are none of ours.
+      return [...openBelow(realpathSync(path))];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function* openBelow(path: string): Generator<string> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || !(found.isFile() || found.isDirectory())) return;
+  if ((found.mode & OTHERS) !== 0) yield path;
+  if (found.isDirectory()) for (const name of readdirSync(path)) yield* openBelow(join(path, name));
 }
 
 export function closeFiles(paths: readonly string[]): number {
   let closed = 0;
   for (const path of paths) {
     try {
-      chmodSync(path, 0o600);
+      chmodSync(path, lstatSync(path).isDirectory() ? PRIVATE_FOLDER : PRIVATE_FILE);
       closed++;
     } catch {
-      // Somebody else's file: only its owner may change it, and the finding stays.
+      // Gone meanwhile, or somebody else's: only its owner may change it, and the finding stays.
     }
   }
   return closed;

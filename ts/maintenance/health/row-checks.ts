@@ -1,6 +1,7 @@
 // Checks of single memories, run in one pass over the table. Each says whether a row has the fault, and how
 // an unlocked one is mended. Pure functions.
 
+import { parseJson } from "../../domain/json.js";
 import { canonicalSource, type Source } from "../../domain/source.js";
 import { cleanText, countChars } from "../../domain/text.js";
 import { parseInstant } from "../../domain/time.js";
@@ -131,7 +132,7 @@ function canonical(text: string): string | null {
 
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

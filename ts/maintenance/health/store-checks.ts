@@ -266,13 +266,13 @@ export const STORE_CHECKS: Readonly<Record<string, StoreCheck | undefined>> = {
   },
   file_permissions: {
     find: (_, { config }) => {
-      const { length } = openFiles(config.database.path);
+      const { length } = openFiles(config.database.path, config.ambient.hook.logFile);
       return counted(length, {
         repairable: length,
-        hint: "other accounts may read the database; a repair ends that",
+        hint: "other accounts may open files of the store or its vector index; a repair (fix) makes files 0600 and folders 0700",
       });
     },
-    repair: (_, { config }) => closeFiles(openFiles(config.database.path)),
+    repair: (_, { config }) => closeFiles(openFiles(config.database.path, config.ambient.hook.logFile)),
   },
 };
 

@@ -5,13 +5,14 @@ import { invalidArgument, MemoryError } from "../../errors.js";
 import type { Progress } from "../progress.js";
 import { type ImportParts, importRecords } from "./import.js";
 import type { ImportOutcome } from "./import-report.js";
-import { checkedPath } from "./paths.js";
+import { checkedPath, freePath } from "./paths.js";
 import { jsonLinesSource, type RecordSource } from "./source.js";
 
 export interface ImportFileRequest {
   readonly inputPath: string;
   readonly targetAgent: string;
   readonly dryRun: boolean;
+  readonly anyVersion?: boolean | undefined;
   /** confinement, null for none */
   readonly folder: string | null;
   readonly unconfined?: boolean;
@@ -29,7 +30,7 @@ const SQLITE_MAGIC = "SQLite format 3\0";
 export async function importFile(request: ImportFileRequest, parts: ImportFileParts): Promise<ImportOutcome> {
   const path =
     request.unconfined === true
-      ? request.inputPath
+      ? freePath("input_path", request.inputPath)
       : await checkedPath("input_path", request.inputPath, request.folder);
   const found = await stat(path).catch(() => null);
   if (found === null) throw new MemoryError("not_found", "File not found", { field: "input_path" });

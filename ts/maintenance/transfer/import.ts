@@ -2,10 +2,11 @@
 // are not kept waiting. What fails half-way is taken back; a second run adds nothing.
 
 import type { Config } from "../../config.js";
+import { depthDefect, MAX_JSON_DEPTH } from "../../domain/json.js";
 import { type RecordId, recordKey } from "../../domain/record.js";
 import { parseInstant, storageStamp } from "../../domain/time.js";
 import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
-import { describeError, MemoryError } from "../../errors.js";
+import { describeError, invalidArgument, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
 import { nextTurn } from "../../next-turn.js";
 import type { NewEmbedding } from "../../store/store.js";
@@ -30,6 +31,8 @@ export interface ImportRequest {
   /** "" = every record's own agent */
   readonly targetAgent: string;
   readonly dryRun: boolean;
+  /** an export of a version that is not known is taken too */
+  readonly anyVersion?: boolean | undefined;
   readonly progress?: Progress | undefined;
   /** throws when the caller may not take rows of one of these agents */
   readonly checkAgents?: ((agents: ReadonlySet<string>) => void) | undefined;
@@ -46,7 +49,7 @@ const BATCH_RECORDS = 200;
 
 /** Throws `damaged_file`, and then the store is as it was. */
 export async function importRecords(request: ImportRequest, parts: ImportParts): Promise<ImportOutcome> {
-  const survey = await surveySource(request.source);
+  const survey = await surveySource(request.source, request.anyVersion);
   request.checkAgents?.(survey.agents);
   const trusted = await trustedLabels(survey.samples, ownLabels(parts.embedder), parts.embedder);
   const run = new ImportRun(request, parts, survey, trusted);
@@ -113,8 +116,10 @@ class ImportRun {
     return this.#report.outcome();
   }
 
-  #take({ line, record }: SourceRecord): void {
+  #take({ line, record, fault }: SourceRecord): void {
     try {
+      const nesting = fault ?? depthDefect(record, MAX_JSON_DEPTH + 1);
+      if (nesting !== null) throw invalidArgument("the record", nesting);
       if (record["_type"] === "memory") this.#takeMemory(record, line);
       else if (record["_type"] === "episode") this.#takeEpisode(record, line);
       else if (record["_type"] === "profile") this.#takeProfile(record, line);

@@ -5,11 +5,20 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { parseJson } from "../../domain/json.js";
 import { describeError, invalidArgument, MemoryError } from "../../errors.js";
+import { PRIVATE_FILE, PRIVATE_FOLDER, userPath } from "../../files.js";
+
+/** The absolute path that somebody at a terminal means, who may write where they like. */
+export function freePath(field: string, given: string): string {
+  if (given.trim() === "" || given.includes("\0")) throw invalidArgument(field, "must name a file");
+  return resolve(userPath(field, given));
+}
 
 /** The absolute path that a caller means. `folder` is the confinement, null for none. Throws `invalid_argument`. */
-export async function checkedPath(field: string, path: string, folder: string | null): Promise<string> {
-  if (path.trim() === "" || path.includes("\0")) throw invalidArgument(field, "must name a file");
+export async function checkedPath(field: string, given: string, folder: string | null): Promise<string> {
+  if (given.trim() === "" || given.includes("\0")) throw invalidArgument(field, "must name a file");
+  const path = userPath(field, given);
   if (path.split(/[\\/]/).includes("..")) throw rejected(field);
   if (folder === null) return resolve(path);
   const root = await realpath(folder).catch(() => resolve(folder));
@@ -52,7 +61,7 @@ async function firstLine(path: string): Promise<Record<string, unknown> | null> 
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(4096), 0, 4096, 0);
     const line = buffer.subarray(0, bytesRead).toString("utf8").split("\n")[0] ?? "";
-    const header: unknown = JSON.parse(line);
+    const header: unknown = parseJson(line);
     return typeof header === "object" && header !== null ? (header as Record<string, unknown>) : null;
   } catch {
     return null;
@@ -69,8 +78,8 @@ export async function writeAtomically(
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   let file: FileHandle | undefined;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    await mkdir(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+    file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, PRIVATE_FILE);
     await write(file);
     await file.sync();
     await file.close();

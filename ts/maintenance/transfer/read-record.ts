@@ -8,6 +8,7 @@ import { RELATION_TYPES, type RelationType } from "../../domain/relation.js";
 import type { Source } from "../../domain/source.js";
 import { cleanText, countChars } from "../../domain/text.js";
 import { parseInstant, storageStamp } from "../../domain/time.js";
+import { MAX_CO_USE } from "../../domain/use.js";
 import { decodeVector, readVector } from "../../domain/vector-bytes.js";
 import { invalidArgument } from "../../errors.js";
 import { checkJson, checkKey, checkScope, checkText, checkTimestamp } from "../../remember/checks.js";
@@ -206,16 +207,28 @@ function readExtras(line: Line, kind: "mem" | "ep", id: number, content: string)
 }
 
 function readUse(line: Line): MovedUse | null {
-  const recallCount = count(line["recall_count"]);
-  const weight = count(line["use_weight"]);
+  const recallCount = readCount(line, "recall_count");
+  const weight = readAmount(line, "use_weight");
   const lastRecalledAt = stamp(line, "last_recalled_at");
   if (recallCount === 0 && weight === 0 && lastRecalledAt === null) return null;
   // Elsewhere uses are counted without a decaying weight: the count stands in for it.
   return { recallCount, weight: line["use_weight"] === undefined ? recallCount : weight, lastRecalledAt };
 }
 
-function count(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+/** How often something happened; null and absent are 0. */
+function readCount(line: Line, field: string): number {
+  const value = line[field] ?? 0;
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw invalidArgument(field, `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`);
+}
+
+/** Weights of use are sums of small numbers that fade. */
+const MAX_WEIGHT = 1e9;
+
+function readAmount(line: Line, field: string, max = MAX_WEIGHT): number {
+  const value = line[field] ?? 0;
+  if (typeof value === "number" && value >= 0 && value <= max) return value;
+  throw invalidArgument(field, `must be a number from 0 to ${max}`);
 }
 
 function list(value: unknown): Line[] {
@@ -233,9 +246,9 @@ function readRelation(entry: Line, from: number): FileRelation[] {
 
 function readCoUse(entry: Line, key: number): FileCoUse[] {
   const other = typeof entry["ref"] === "string" ? parseRef(entry["ref"]) : null;
-  const weight = Math.min(count(entry["weight"]), 8);
+  const weight = Math.min(readAmount(entry, "weight"), MAX_CO_USE);
   if (other === null || weight === 0) return [];
-  return [{ low: key, high: recordKey(other.kind, other.id), weight, moment: count(entry["moment"]) }];
+  return [{ low: key, high: recordKey(other.kind, other.id), weight, moment: readCount(entry, "moment") }];
 }
 
 function readVectors(line: Line, content: string): FileVectors | null | "bad" {
@@ -259,6 +272,11 @@ function readBlock(entry: unknown): EmbeddedBlock | null {
   if (!Array.isArray(entry)) return null;
   const [startChar, endChar, base64] = entry as unknown[];
   const vector = typeof base64 === "string" ? decodeVector(base64) : null;
-  if (vector === null || !Number.isSafeInteger(startChar) || !Number.isSafeInteger(endChar)) return null;
-  return { startChar: startChar as number, endChar: endChar as number, vector: toUnit(vector) };
+  if (vector === null || !isPlace(startChar) || !isPlace(endChar) || endChar < startChar) return null;
+  return { startChar, endChar, vector: toUnit(vector) };
+}
+
+/** A place in a text, in characters. */
+function isPlace(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

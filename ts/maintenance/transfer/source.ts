@@ -1,6 +1,7 @@
 // A file with records, readable twice: first to see that it is whole, then to take its records in.
 
 import { open } from "node:fs/promises";
+import { JsonError, MAX_JSON_DEPTH, parseJson } from "../../domain/json.js";
 import { MemoryError } from "../../errors.js";
 import type { Line } from "./wire.js";
 
@@ -8,6 +9,8 @@ export interface SourceRecord {
   /** line of the file, or number of the row */
   readonly line: number;
   readonly record: Line;
+  /** why the line cannot be a record; the record is empty then */
+  readonly fault?: string;
 }
 
 export interface RecordSource {
@@ -40,14 +43,14 @@ async function* readLines(path: string): AsyncGenerator<SourceRecord> {
       for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
         line++;
         const record = parseLine(bytes.subarray(start, end), line, decoder);
-        if (record !== null) yield { line, record };
+        if (record !== null) yield record;
         start = end + 1;
       }
       rest = Buffer.from(bytes.subarray(start));
       if (rest.length > MAX_LINE_BYTES) throw damaged(line + 1, "is too long");
       if (bytesRead > 0) continue;
       const record = parseLine(rest, line + 1, decoder);
-      if (record !== null) yield { line: line + 1, record };
+      if (record !== null) yield record;
       return;
     }
   } finally {
@@ -55,7 +58,11 @@ async function* readLines(path: string): AsyncGenerator<SourceRecord> {
   }
 }
 
-function parseLine(bytes: Buffer, line: number, decoder: InstanceType<typeof TextDecoder>): Line | null {
+function parseLine(
+  bytes: Buffer,
+  line: number,
+  decoder: InstanceType<typeof TextDecoder>,
+): SourceRecord | null {
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -64,10 +71,15 @@ function parseLine(bytes: Buffer, line: number, decoder: InstanceType<typeof Tex
   }
   if (text.trim() === "") return null;
   try {
-    const record: unknown = JSON.parse(text);
-    if (typeof record === "object" && record !== null && !Array.isArray(record)) return record as Line;
-  } catch {
-    throw damaged(line, "is not JSON");
+    // The record is one level more than what it holds.
+    const record = parseJson(text, MAX_JSON_DEPTH + 1);
+    if (typeof record === "object" && record !== null && !Array.isArray(record))
+      return { line, record: record as Line };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    // A row that is meant badly, not a file that is cut.
+    if (error.isTooDeep) return { line, record: {}, fault: error.fault };
+    throw damaged(line, error.fault);
   }
   throw damaged(line, "is not a JSON object");
 }

@@ -5,11 +5,11 @@ import { recordKey } from "../../domain/record.js";
 import { RELATION_TYPES, type RelationType } from "../../domain/relation.js";
 import { decodeVector, readVector } from "../../domain/vector-bytes.js";
 import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
-import { MemoryError } from "../../errors.js";
+import { invalidArgument, MemoryError } from "../../errors.js";
 import { nextTurn } from "../../next-turn.js";
 import type { FileRelation } from "./read-record.js";
 import type { RecordSource } from "./source.js";
-import { idOf, type Line, toUnit } from "./wire.js";
+import { idOf, isKnownVersion, type Line, toUnit } from "./wire.js";
 
 /** Types whose number a header declares. */
 const COUNTED = {
@@ -48,8 +48,11 @@ const SAMPLES_PER_LABEL = 3;
 /** Records read before other calls get their turn. */
 const TURN_RECORDS = 500;
 
-/** Throws `damaged_file` for a file that is cut or does not hold what its header says. */
-export async function surveySource(source: RecordSource): Promise<Survey> {
+/**
+ * Throws `damaged_file` for a file that is cut or does not hold what its header says, and `invalid_argument` for a
+ * version of the format that is not known, unless any is wanted.
+ */
+export async function surveySource(source: RecordSource, anyVersion = false): Promise<Survey> {
   const counts: Record<RecordType, number> = {
     memory: 0,
     episode: 0,
@@ -69,12 +72,18 @@ export async function surveySource(source: RecordSource): Promise<Survey> {
   const samples = new Map<string, VectorSample[]>();
   const withoutProject = { memories: 0, episodes: 0 };
   let seen = 0;
-  for await (const { line, record } of source.records()) {
+  let unread = 0;
+  for await (const { line, record, fault } of source.records()) {
     if (++seen % TURN_RECORDS === 0) await nextTurn();
+    if (fault !== undefined) {
+      unread++;
+      continue;
+    }
     const type = String(record["_type"] ?? "");
     if (type === "header") {
       if (header !== null) throw inconsistent(`line ${line} is a second header`);
       header = record;
+      if (!anyVersion) checkVersion(header);
     } else if (Object.hasOwn(COUNTED, type)) {
       counts[type as RecordType]++;
       if (typeof record["agent_id"] === "string") agents.add(record["agent_id"]);
@@ -88,7 +97,7 @@ export async function surveySource(source: RecordSource): Promise<Survey> {
       count(unknownTypes, type);
     }
   }
-  if (header !== null) checkCounts(header, counts);
+  if (header !== null) checkCounts(header, counts, unread);
   return {
     counts,
     hasHeader: header !== null,
@@ -102,10 +111,23 @@ export async function surveySource(source: RecordSource): Promise<Survey> {
   };
 }
 
-function checkCounts(header: Line, counts: Record<RecordType, number>): void {
+function checkVersion({ version }: Line): void {
+  if (version === undefined || isKnownVersion(version)) return;
+  const named = typeof version === "string" ? version.slice(0, 64) : "one that is no text";
+  throw invalidArgument(
+    "input_path",
+    `names an export of an unknown version (${named}); nothing was imported. any_version (--any-version) takes what can be read of it`,
+  );
+}
+
+/** A line that could not be read may have been a record of any type. */
+function checkCounts(header: Line, counts: Record<RecordType, number>, unread: number): void {
+  let missing = 0;
   for (const [type, field] of Object.entries(COUNTED) as [RecordType, string][]) {
     const declared = header[field];
     if (typeof declared !== "number" || !Number.isInteger(declared) || declared === counts[type]) continue;
+    missing += declared - counts[type];
+    if (declared > counts[type] && missing <= unread) continue;
     throw inconsistent(`its header declares ${declared} ${type} records, it holds ${counts[type]}`);
   }
 }

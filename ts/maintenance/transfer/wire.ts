@@ -9,6 +9,12 @@ import type { EmbeddedBlock } from "../../store/embeddings.js";
 import type { MovedProfile, TransferCounts } from "../../store/transfer.js";
 
 const EXPORT_VERSION = "cpersona-export/1.1";
+/** Later ones of the first format only add what may be left out. */
+const KNOWN_VERSIONS = /^cpersona-export\/1\.[0-2]$/;
+
+export function isKnownVersion(version: unknown): boolean {
+  return typeof version === "string" && KNOWN_VERSIONS.test(version);
+}
 
 /** A JSON object of one line. */
 export type Line = Record<string, unknown>;

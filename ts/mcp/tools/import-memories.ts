@@ -12,6 +12,7 @@ export const importMemories = defineTool({
     input_path: z.string(),
     target_agent_id: z.string().default("").describe("whose they become; default as in the file"),
     dry_run: z.boolean().default(false),
+    any_version: z.boolean().default(false),
     session_key: sessionKey,
   }),
   output: z.object({
@@ -27,6 +28,7 @@ export const importMemories = defineTool({
       inputPath: input.input_path,
       targetAgent: input.target_agent_id,
       dryRun: input.dry_run || paused,
+      anyVersion: input.any_version,
       progress,
       checkAgents: (agents) => {
         for (const agentId of agents)
