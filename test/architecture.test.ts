@@ -17,7 +17,7 @@ interface Arrows {
 
 const ADAPTERS = ["native", "store", "embedding", "vectors"];
 /** What every part may use. */
-const GROUND = ["errors", "log", "next-turn", "domain"];
+const GROUND = ["errors", "log", "next-turn", "domain", "supervisor", "waiting"];
 /** What serves a capability. */
 const ENGINE = ["recall", "remember", "ambient", "maintenance"];
 
@@ -26,6 +26,8 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   errors: { uses: [] },
   log: { uses: [] },
   "next-turn": { uses: [] },
+  waiting: { uses: [] },
+  supervisor: { uses: ["errors", "log"] },
   "package-root": { uses: [] },
   "project-folder": { uses: [] },
   domain: { uses: ["errors"] },

@@ -17,6 +17,6 @@ export async function handleMcp(
     return await transport.handleRequest(request);
   } finally {
     // The answer is complete JSON by now; nothing streams on.
-    void server.close();
+    server.close().catch(() => {});
   }
 }

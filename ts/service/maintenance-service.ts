@@ -1,7 +1,7 @@
 // What keeps a store whole and moves it: health, missing vectors, export, import, merge, the operator's words.
 
 import type { Config } from "../config.js";
-import { describeError, invalidArgument, MemoryError } from "../errors.js";
+import { describeError, invalidArgument, isStorageFault, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import type { Backfill, BackfillOutcome } from "../maintenance/backfill.js";
 import { type DeepCheckParts, type DeepReport, runDeepChecks } from "../maintenance/deep-check.js";
@@ -20,6 +20,7 @@ import { checkedPath, checkReplaceable } from "../maintenance/transfer/paths.js"
 import type { RecordSource } from "../maintenance/transfer/source.js";
 import { writeExport } from "../maintenance/transfer/write-export.js";
 import type { TransferCounts } from "../store/transfer.js";
+import type { Supervisor } from "../supervisor.js";
 import type {
   ExportRequest,
   FileImportRequest,
@@ -46,7 +47,8 @@ export interface MaintenanceParts {
   readonly remote: RemotePush | null;
   /** changes when records or vectors may have come, or the embedder is another; cheap to ask */
   readonly writeMark: () => string;
-  readonly repairLexical: () => boolean;
+  readonly supervisor: Supervisor;
+  readonly repairLexical: () => boolean | Promise<boolean>;
   readonly syncVectors: () => Promise<void>;
   /** records came or went: indexes and calibration follow */
   readonly changed: () => void;
@@ -57,6 +59,8 @@ const STORE_WIDE = new Set<string>(
   HEALTH_CHECKS.filter(({ reach, repairable }) => reach === "store" && repairable).map(({ name }) => name),
 );
 
+/** Name of that work. */
+const MISSING_VECTORS = "filling in of vectors";
 /** The write that leaves a stretch behind is done by then. */
 const WAITING_DELAY_MS = 20;
 
@@ -73,7 +77,7 @@ export class MaintenanceService {
   #settledAt: string | null = null;
   /** records have no vector, as far as this process knows */
   #hasGaps = false;
-  #flush: () => void = () => {};
+  #flush: () => Promise<void> = async () => {};
   #whole: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   /** when the timer fires, ms on the clock of durations */
@@ -96,7 +100,7 @@ export class MaintenanceService {
   }
 
   /** Called before rows are read for an export or a merge: what is still in memory belongs to them. */
-  beforeExport(flush: () => void): void {
+  beforeExport(flush: () => Promise<void>): void {
     this.#flush = flush;
   }
 
@@ -120,21 +124,22 @@ export class MaintenanceService {
 
   #stats(agentId: string | null): HealthStats {
     const { health } = this.#parts;
+    const none: TransferCounts = { memories: 0, episodes: 0, profiles: 0 };
     const projects = new Map<string, number>();
-    for (const { projectId, rows } of health.rows.projects(agentId))
+    for (const { projectId, rows } of readable(() => health.rows.projects(agentId), []))
       projects.set(projectId, (projects.get(projectId) ?? 0) + rows);
     return {
-      bytes: health.rows.bytes(),
-      counts: health.counts(null),
-      agentCounts: agentId === null ? null : health.counts(agentId),
-      pending: this.#pending(agentId),
+      bytes: readable(() => health.rows.bytes(), 0),
+      counts: readable(() => health.counts(null), none),
+      agentCounts: agentId === null ? null : readable(() => health.counts(agentId), none),
+      pending: readable(() => this.#pending(agentId), 0),
       projects: Array.from(projects, ([projectId, rows]) => ({ projectId, rows })),
-      channels: health.rows.channels(agentId),
+      channels: readable(() => health.rows.channels(agentId), []),
       driver: health.driver,
       sqlite: health.rows.sqliteVersion(),
       native: health.native.kind === "native" ? health.native.simd : "typescript",
       embedder: health.embedder.state().status,
-      vectors: health.vectors(),
+      vectors: readable(() => health.vectors(), null),
       self: this.#self,
     };
   }
@@ -171,7 +176,8 @@ export class MaintenanceService {
         : await checkedPath("output_path", request.outputPath, folder);
     const replaced = await checkReplaceable(path);
     if (replaced !== null) request.checkReplaced?.(replaced);
-    this.#flush();
+    // Counts that cannot be written now are worth less than an export.
+    await this.#flush().catch(logFailure);
     const snapshot = this.#parts.snapshot(request.embeddings);
     try {
       const exportedAt = new Date(this.#parts.clock.now()).toISOString();
@@ -202,8 +208,8 @@ export class MaintenanceService {
   }
 
   /** Throws `invalid_argument`. */
-  mergeMemories(request: MergeRequest): MergeOutcome {
-    this.#flush();
+  async mergeMemories(request: MergeRequest): Promise<MergeOutcome> {
+    await this.#flush();
     const outcome = mergeAgents(request, this.#parts.merge);
     if (!request.dryRun) {
       this.#parts.changed();
@@ -236,7 +242,7 @@ export class MaintenanceService {
       return;
     this.#waitingTimer = setTimeout(() => {
       this.#waitingTimer = undefined;
-      this.#fillWaiting().catch(logFailure);
+      this.#parts.supervisor.run("vectors behind writes", () => this.#fillWaiting()).catch(logFailure);
     }, WAITING_DELAY_MS);
     this.#waitingTimer.unref();
   }
@@ -249,10 +255,15 @@ export class MaintenanceService {
   /** The work of a quiet moment: words index, missing vectors, vector index. Vectors go on by themselves. */
   async runOnce(): Promise<void> {
     if (this.#isClosed) return;
-    if (this.#parts.repairLexical())
-      this.#self = { ...this.#self, wordsIndexRebuilt: this.#self.wordsIndexRebuilt + 1 };
-    await this.#fill();
+    const { supervisor } = this.#parts;
+    await supervisor.run("words index", () => this.#repairWords());
+    await supervisor.run(MISSING_VECTORS, () => this.#fill());
     if (!this.#isClosed) await this.#parts.syncVectors();
+  }
+
+  async #repairWords(): Promise<void> {
+    if (await this.#parts.repairLexical())
+      this.#self = { ...this.#self, wordsIndexRebuilt: this.#self.wordsIndexRebuilt + 1 };
   }
 
   async #fill(): Promise<void> {
@@ -283,7 +294,7 @@ export class MaintenanceService {
   /** Every record has its successor. */
   async #dropOldVectors(): Promise<void> {
     const { oldVectors } = this.#parts;
-    oldVectors.touch();
+    await oldVectors.touch();
     const gone = await oldVectors.removeOutdated(() => this.#isClosed);
     for (const identity of gone)
       log("info", `the vectors of ${identity} are removed: others took their place`);
@@ -297,7 +308,7 @@ export class MaintenanceService {
     this.#due = due;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#runAgain().catch(logFailure);
+      this.#parts.supervisor.run(MISSING_VECTORS, () => this.#runAgain()).catch(logFailure);
     }, delayMs);
     // A process that has nothing else to do ends; the next one goes on.
     this.#timer.unref();
@@ -306,7 +317,7 @@ export class MaintenanceService {
   /** Only when something was written since nothing was left to do: looking for gaps reads every row. */
   async #runAgain(): Promise<void> {
     if (this.#settledAt === this.#parts.writeMark()) {
-      this.#parts.oldVectors.touch();
+      await this.#parts.oldVectors.touch();
       this.#startSoon(this.#parts.config.maintenance.retryDelayMs);
     } else await this.#fill();
   }
@@ -316,6 +327,16 @@ export class MaintenanceService {
     clearTimeout(this.#timer);
     clearTimeout(this.#waitingTimer);
     await Promise.all([this.#parts.backfill.close(), this.#parts.remote?.close()]);
+  }
+}
+
+/** A figure of a store that is damaged there is left out: the checks name the damage. */
+function readable<T>(read: () => T, instead: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isStorageFault(error)) throw error;
+    return instead;
   }
 }
 

@@ -72,7 +72,7 @@ async function answerPrompt(
   const shown = hook.showComposed ? withComposed(text, request) : text;
   writeAll(isCodex || hook.output === "codex" ? envelope(shown) : `${shown}\n`);
   details["chars"] = shown.length;
-  answer.after();
+  await answer.after();
 }
 
 function toRequest(config: Config, payload: HookPayload): AmbientArguments {
