@@ -5,7 +5,6 @@ import { listen } from "../../http/listen.js";
 import { toolsOf } from "../../mcp/tools/index.js";
 import { openService } from "../../open-memory.js";
 import { packageVersion } from "../../package-root.js";
-import { guardProcess } from "../guard.js";
 import { loadAccess } from "../load-access.js";
 import { operatorSummary } from "../operator-summary.js";
 
@@ -18,7 +17,6 @@ export interface HttpOptions {
 }
 
 export async function serveHttp(options: HttpOptions): Promise<void> {
-  guardProcess();
   const config = readConfig({
     ...process.env,
     ...(options.host === undefined ? {} : { CPERSONA_HTTP_HOST: options.host }),

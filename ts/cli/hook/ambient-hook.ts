@@ -24,6 +24,8 @@ export async function runAmbientHook(
   const started = performance.now();
   let config: Config | null = null;
   const details: Record<string, unknown> = {};
+  process.on("uncaughtException", () => leave(config, { ...details, outcome: "failed" }, started));
+  process.on("unhandledRejection", () => leave(config, { ...details, outcome: "failed" }, started));
   try {
     config = readConfig(hookEnvironment());
     const deadline = config.ambient.hook.timeoutMs;
