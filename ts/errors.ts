@@ -88,6 +88,17 @@ export function storageFault(code: StorageFault, cause?: unknown): MemoryError {
   return new MemoryError(code, STORAGE_FAULTS[code], { cause });
 }
 
+/** Seconds after which a call that the storage refused may be made again; null where waiting alone does not help. */
+export function retryAfterSeconds(code: MemoryErrorCode): number | null {
+  if (code === "storage_busy") return 5;
+  return code === "storage_unavailable" || code === "storage_io" ? 30 : null;
+}
+
+/** Whether the storage failed, and not the call or our code. */
+export function isStorageFault(error: unknown): error is MemoryError & { readonly code: StorageFault } {
+  return error instanceof MemoryError && error.code in STORAGE_FAULTS;
+}
+
 /** The text of an unknown thrown value, for logs. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

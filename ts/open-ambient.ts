@@ -19,6 +19,7 @@ export function openAmbient(
     clock,
     store: wiring.store,
     recallParts: recallParts(wiring),
+    supervisor: wiring.supervisor,
     vectorsOf: storedVectors(wiring),
   });
 }

@@ -62,6 +62,7 @@ export function openService(
     vectorsOf: storedVectors(wiring),
     calibration: new CalibrationService(calibrationParts(wiring)),
     maintenance,
+    supervisor: wiring.supervisor,
     vectorSearch: () => searches.open(),
     isShared,
     close: async () => {

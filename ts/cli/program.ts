@@ -7,5 +7,8 @@ export async function runProgram(args: readonly string[], opened: () => void = (
     return serve(opened);
   }
   const { runCommand } = await import("./args.js");
+  const { endWithStdout, guardProcess } = await import("./guard.js");
+  guardProcess();
+  endWithStdout();
   return runCommand(args);
 }

@@ -5,7 +5,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { JsonError, MAX_MESSAGE_DEPTH, parseJsonBytes } from "../domain/json.js";
-import { describeError, type MemoryErrorCode } from "../errors.js";
+import { describeError, type MemoryErrorCode, retryAfterSeconds } from "../errors.js";
 import { log } from "../log.js";
 import { callTool } from "../mcp/call-tool.js";
 import type { Tool } from "../mcp/define-tool.js";
@@ -31,12 +31,17 @@ export interface AppOptions {
 
 type Call = Context<{ Bindings: HttpBindings }>;
 
-const STATUS: Partial<Record<MemoryErrorCode, 400 | 403 | 404 | 409 | 503>> = {
+const STATUS: Partial<Record<MemoryErrorCode, 400 | 403 | 404 | 409 | 500 | 503 | 507>> = {
   invalid_argument: 400,
   permission_denied: 403,
   not_found: 404,
   locked: 409,
   storage_unavailable: 503,
+  storage_busy: 503,
+  storage_io: 503,
+  storage_full: 507,
+  storage_read_only: 403,
+  storage_damaged: 500,
   schema_mismatch: 503,
   driver_missing: 503,
 };
@@ -101,6 +106,8 @@ export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }>
         caller: callerOf(c),
       });
       if (typeof answer === "string") return c.text(answer);
+      const seconds = failure === null ? null : retryAfterSeconds(failure);
+      if (seconds !== null) c.header("Retry-After", String(seconds));
       return c.json(answer, failure === null ? 200 : (STATUS[failure] ?? 500));
     });
   }

@@ -20,7 +20,7 @@ export async function handleMcp(
     return await transport.handleRequest(request, { parsedBody });
   } finally {
     // The answer is complete JSON by now; nothing streams on.
-    void server.close();
+    server.close().catch(() => {});
   }
 }
 

@@ -33,10 +33,10 @@ export interface BackfillParts {
   readonly putVectors: (
     embedder: number,
     rows: readonly { readonly key: number; readonly text: string; readonly embedding: NewEmbedding | null }[],
-  ) => void;
+  ) => Promise<void>;
   /** Takes or keeps the right to work for `ms`; false when another process has it. */
-  readonly lease: (ms: number) => boolean;
-  readonly release: () => void;
+  readonly lease: (ms: number) => Promise<boolean>;
+  readonly release: () => Promise<void>;
   readonly changed: () => void;
   readonly maxRetries: number;
 }
@@ -157,7 +157,7 @@ export class Backfill {
     const { memories, episodes, waiting } = progress === null ? NOTHING_PENDING : this.pending();
     const total = Math.min(limit, memories + episodes + waiting);
     try {
-      if (!this.#parts.lease(LEASE_MS)) return this.#outcome(totals, "busy");
+      if (!(await this.#parts.lease(LEASE_MS))) return this.#outcome(totals, "busy");
       const place: Place = { stages: [...stages], from: null };
       for (let done = 0; done < limit && !this.#isClosed; ) {
         if (place.stages.length === 0) return this.#outcome(totals, "done");
@@ -168,7 +168,7 @@ export class Backfill {
       }
       return this.#outcome(totals, "stopped");
     } finally {
-      this.#parts.release();
+      await this.#parts.release();
     }
   }
 
@@ -205,11 +205,11 @@ export class Backfill {
     });
     let made = 0;
     for (const group of groupsOf(rows)) {
-      if (this.#isClosed || !this.#parts.lease(LEASE_MS)) return null;
+      if (this.#isClosed || !(await this.#parts.lease(LEASE_MS))) return null;
       const filled = await this.#embed(group);
       if (filled === null) return null;
       made += filled.length;
-      this.#parts.putVectors(code, filled);
+      await this.#parts.putVectors(code, filled);
       const embedded = filled.filter(({ embedding }) => embedding !== null).length;
       totals.embedded += embedded;
       totals.blank += filled.length - embedded;

@@ -8,8 +8,8 @@ import type { Calibration } from "./calibrate.js";
 /** Named values of the database. */
 export interface SettingsStore {
   get(name: string): string | null;
-  put(name: string, value: string): void;
-  remove(name: string): void;
+  put(name: string, value: string): Promise<void>;
+  remove(name: string): Promise<void>;
 }
 
 export type Precision = keyof typeof PRECISION_BETAS;
@@ -51,15 +51,15 @@ export class CalibrationStore {
     }
   }
 
-  put(agentId: string, calibration: Calibration): void {
+  async put(agentId: string, calibration: Calibration): Promise<void> {
     const name = this.#name(agentId);
-    if (name !== null) this.#settings.put(name, JSON.stringify(calibration));
+    if (name !== null) await this.#settings.put(name, JSON.stringify(calibration));
   }
 
   /** Notes that nothing could be learned from so many rows: trying costs seconds in a large store. */
-  putFailure(agentId: string, rows: number): void {
+  async putFailure(agentId: string, rows: number): Promise<void> {
     const name = this.#name(agentId, "calibration-failed");
-    if (name !== null) this.#settings.put(name, String(rows));
+    if (name !== null) await this.#settings.put(name, String(rows));
   }
 
   /** Names hold no agent or model text, so that any of them is a valid name. */
@@ -70,10 +70,10 @@ export class CalibrationStore {
   }
 
   /** Forgets what belongs to an agent. */
-  remove(agentId: string): void {
+  async remove(agentId: string): Promise<void> {
     for (const name of [this.#name(agentId), this.#name(agentId, "calibration-failed")])
-      if (name !== null) this.#settings.remove(name);
-    this.setBeta(agentId, null);
+      if (name !== null) await this.#settings.remove(name);
+    await this.setBeta(agentId, null);
   }
 
   /**
@@ -97,9 +97,9 @@ export class CalibrationStore {
     return text === null ? null : Number(text);
   }
 
-  setBeta(agentId: string, beta: number | null): void {
-    if (beta === null) this.#settings.remove(precisionSetting(agentId));
-    else this.#settings.put(precisionSetting(agentId), String(beta));
+  async setBeta(agentId: string, beta: number | null): Promise<void> {
+    if (beta === null) await this.#settings.remove(precisionSetting(agentId));
+    else await this.#settings.put(precisionSetting(agentId), String(beta));
   }
 
   /** Whether a store of so many rows should be calibrated by itself now. */

@@ -9,7 +9,7 @@ export interface OldVectorsParts {
   readonly clock: { now(): number };
   /** code of the present embedder's vectors; null while it is off or unknown */
   readonly embedderCode: () => number | null;
-  readonly touch: (code: number, now: number) => void;
+  readonly touch: (code: number, now: number) => Promise<void>;
   /** embedders that hold vectors, the last used first */
   readonly byLastUse: () => readonly UsedEmbedder[];
   /** Removes some vectors of an embedder, of records that have one of its successor. */
@@ -18,7 +18,7 @@ export interface OldVectorsParts {
     successor: number,
     from: number,
     limit: number,
-  ) => { readonly removed: number; readonly next: number | null };
+  ) => Promise<{ readonly removed: number; readonly next: number | null }>;
   readonly removeIndex: (identity: string) => void;
 }
 
@@ -33,9 +33,9 @@ export class OldVectors {
   }
 
   /** The present embedder is in use. */
-  touch(): void {
+  async touch(): Promise<void> {
     const code = this.#parts.embedderCode();
-    if (code !== null) this.#parts.touch(code, this.#parts.clock.now());
+    if (code !== null) await this.#parts.touch(code, this.#parts.clock.now());
   }
 
   /** Meant for when the present embedder's vectors are made. Returns the identities of which vectors went. */
@@ -50,7 +50,7 @@ export class OldVectors {
       let removed = 0;
       for (let from: number | null = 0; from !== null; ) {
         if (isClosed()) return gone;
-        const step = this.#parts.removeVectors(code, present, from, STEP_BLOCKS);
+        const step = await this.#parts.removeVectors(code, present, from, STEP_BLOCKS);
         removed += step.removed;
         from = step.next;
         await nextTurn();

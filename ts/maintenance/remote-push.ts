@@ -25,8 +25,8 @@ export interface RemotePushParts {
   /** label of the model behind the service; null while it is not known */
   readonly model: () => string | null;
   /** Takes or keeps the right to work for `ms`; false when another process has it. */
-  readonly lease: (ms: number) => boolean;
-  readonly release: () => void;
+  readonly lease: (ms: number) => Promise<boolean>;
+  readonly release: () => Promise<void>;
   /** attempts in this process before a text that the service refuses is left out */
   readonly maxRetries: number;
 }
@@ -115,14 +115,14 @@ export class RemotePush {
   }
 
   /** The service knows nothing of an agent of whom it confirmed records: it has lost them. */
-  noticeLoss(agentId: string): void {
+  async noticeLoss(agentId: string): Promise<void> {
     const { rows } = this.#parts;
     if (this.#lost.has(agentId) || !rows.holdsAny(agentId)) return;
     // Once: a service that answers nothing at all must not be given everything again and again.
     this.#lost.add(agentId);
     log("warn", "the vector service has lost an agent's records; they are pushed anew");
-    rows.unconfirm(agentId);
-    void this.run();
+    await rows.unconfirm(agentId);
+    await this.run();
   }
 
   /** Makes good every difference, after a run that is under way: that may have passed what came meanwhile. */
@@ -133,9 +133,9 @@ export class RemotePush {
         if (!(error instanceof MemoryError)) log("warn", `vector service: ${describeError(error)}`);
         return "stopped";
       })
-      .finally(() => {
-        this.#parts.release();
+      .finally(async () => {
         this.#running = undefined;
+        await this.#parts.release();
       });
     return this.#running;
   }
@@ -143,12 +143,12 @@ export class RemotePush {
   async #run(): Promise<RemotePushEnd> {
     const { rows } = this.#parts;
     if (this.#isClosed) return "stopped";
-    this.#followModel();
-    if (!this.#mayWork()) return "busy";
+    await this.#followModel();
+    if (!(await this.#mayWork())) return "busy";
     for (let from: number | null = 0; from !== null; ) {
       if (this.#isClosed) return "stopped";
       const { entries, next }: ReturnType<RemoteRows["staleFrom"]> = rows.staleFrom(from, CHUNK);
-      if (entries.length > 0 && !this.#mayWork()) return "busy";
+      if (entries.length > 0 && !(await this.#mayWork())) return "busy";
       await this.#removeEntries(entries);
       await nextTurn();
       from = next;
@@ -165,15 +165,15 @@ export class RemotePush {
    * A service that embeds with another model still holds vectors of the one before. Compared when this process
    * sees a model for the first time: one that has not noticed a change yet must not undo what others pushed.
    */
-  #followModel(): void {
+  async #followModel(): Promise<void> {
     const { rows } = this.#parts;
     const model = this.#parts.model();
     if (model === null || model === this.#model) return;
     this.#model = model;
     const known = rows.model();
     if (known === model) return;
-    if (known !== null) rows.unconfirm(null);
-    rows.setModel(model);
+    if (known !== null) await rows.unconfirm(null);
+    await rows.setModel(model);
   }
 
   async #pushKind(kind: RecordKind): Promise<RemotePushEnd> {
@@ -181,7 +181,7 @@ export class RemotePush {
     for (let before: number | null = null; ; ) {
       const { ids, next }: RecordStep = rows.unsentIds(kind, before, this.#chunk);
       if (this.#isClosed) return "stopped";
-      if (ids.length > 0 && !this.#mayWork()) return "busy";
+      if (ids.length > 0 && !(await this.#mayWork())) return "busy";
       const keys = ids.map((id) => recordKey(kind, id)).filter((key) => !this.#isGivenUp(key));
       await this.#send(rows.items(keys));
       await nextTurn();
@@ -190,8 +190,8 @@ export class RemotePush {
     }
   }
 
-  #mayWork(): boolean {
-    return !this.#isClosed && this.#parts.lease(LEASE_MS);
+  async #mayWork(): Promise<boolean> {
+    return !this.#isClosed && (await this.#parts.lease(LEASE_MS));
   }
 
   async #removeEntries(entries: readonly RemoteEntry[]): Promise<void> {
@@ -199,19 +199,19 @@ export class RemotePush {
     for (const [agentId, group] of byAgent(entries)) {
       if (rows.isAbandoned(agentId)) {
         await service.purge(agentId);
-        rows.removeAgent(agentId);
+        await rows.removeAgent(agentId);
         continue;
       }
       const keys = group.map(({ key }) => key);
       await service.remove(agentId, keys.map(refOf));
-      rows.remove(agentId, keys);
+      await rows.remove(agentId, keys);
     }
   }
 
   async #send(items: readonly RecordText[]): Promise<void> {
     for (const [agentId, group] of byAgent(items)) {
       // Before the call: what the service may hold must be known even if the answer never comes.
-      this.#parts.rows.announce(group);
+      await this.#parts.rows.announce(group);
       await this.#index(agentId, group);
     }
   }
@@ -224,7 +224,7 @@ export class RemotePush {
         agentId,
         items.map(({ key, text }) => ({ ref: refOf(key), text })),
       );
-      rows.confirm(items);
+      await rows.confirm(items);
       for (const { key } of items) {
         this.#refused.delete(key);
         this.#unconfirmed.delete(key);

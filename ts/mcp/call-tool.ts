@@ -1,12 +1,13 @@
 // One call of a tool, from any door: arguments checked, paused sessions kept from writing, failures shaped.
 
 import { z } from "zod";
-import { describeError, MemoryError, type MemoryErrorCode } from "../errors.js";
+import { describeError, isStorageFault, MemoryError, type MemoryErrorCode } from "../errors.js";
 import { log } from "../log.js";
 import { pausedAnswer } from "../response/answers.js";
 import { refusedAnswer } from "../response/maintenance-answers.js";
 import type { WireObject } from "../response/rows.js";
 import type { MemoryService } from "../service/memory-service.js";
+import { tellingOfWaits } from "../waiting.js";
 import { type JsonSchema, parseArguments } from "./arguments.js";
 import type { Tool, ToolContext } from "./define-tool.js";
 
@@ -32,9 +33,12 @@ export async function callTool(
     const pause = tool.paused === undefined ? null : memory.pauses.state(String(input["session_key"] ?? ""));
     if (pause?.paused === true)
       return { answer: pausedAnswer(tool.paused?.(input) ?? {}, pause), failure: null };
-    return { answer: await tool.handle(input, memory, context), failure: null };
+    const answer = await tellingOfWaits(context.waiting, () => tool.handle(input, memory, context));
+    return { answer, failure: null };
   } catch (error) {
     if (!(error instanceof MemoryError)) log("error", `${tool.name}: ${describeError(error)}`);
+    else if (isStorageFault(error))
+      log("debug", `${tool.name}: ${error.code}: ${describeError(error.cause)}`);
     return { answer: tool.fail(error), failure: error instanceof MemoryError ? error.code : "internal" };
   }
 }

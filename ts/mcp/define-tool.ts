@@ -20,6 +20,8 @@ export interface ToolContext {
   readonly caller?: Caller | undefined;
   /** how far a long call is; absent when the client did not ask */
   readonly progress?: ((done: number, total: number) => void) | undefined;
+  /** told while a write of the call waits for another process; absent likewise */
+  readonly waiting?: ((waitedMs: number) => void) | undefined;
 }
 
 export interface ToolDefinition<Input extends z.ZodObject = z.ZodObject> {

@@ -50,7 +50,11 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       const tool = (await tools()).find((candidate) => candidate.name === name);
       if (tool === undefined) return result({ error: `Unknown tool: ${name.slice(0, 100)}` });
       const progress = progressSender(request, extra);
-      const { answer } = await callTool(tool, raw, service, { caller, progress: progress.report });
+      const { answer } = await callTool(tool, raw, service, {
+        caller,
+        progress: progress.report,
+        waiting: progress.waiting,
+      });
       await progress.settled();
       return result(answer, tool);
     };

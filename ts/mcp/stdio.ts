@@ -18,7 +18,7 @@ export async function serveStdio({ server, idle }: McpServer): Promise<void> {
       .once("end", resolve)
       .once("close", resolve)
       .once("error", () => resolve());
-    process.stdout.once("error", () => resolve());
+    process.stdout.on("error", () => resolve());
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
   });
   await ended;

@@ -27,7 +27,7 @@ export interface ArchiveEpisodeParts {
   readonly config: Config;
   readonly clock: { now(): number };
   readonly embedText: EmbedText;
-  readonly addEpisode: (episode: NewEpisode, embedding: NewEmbedding | null) => number;
+  readonly addEpisode: (episode: NewEpisode, embedding: NewEmbedding | null) => Promise<number>;
 }
 
 /** Throws `invalid_argument`. The same summary twice makes two episodes: sessions may end alike. */
@@ -48,7 +48,7 @@ export async function archiveEpisode(
     resolved: request.resolved ?? false,
     createdAt: storageStamp(parts.clock.now()),
   };
-  const id = parts.addEpisode(episode, await parts.embedText(summary.text));
+  const id = await parts.addEpisode(episode, await parts.embedText(summary.text));
   return { id, truncated: summary.truncated || keywords.truncated };
 }
 

@@ -62,7 +62,8 @@ export interface StoreMemoryParts {
   readonly findByMsgId: (scope: WriteScope, msgId: string) => number | null;
   readonly findByContent: (scope: WriteScope, content: string) => number | null;
   readonly addMemory: (memory: NewMemory, embedding: NewEmbedding | null) => number | null;
-  readonly transaction: <T>(work: () => T) => T;
+  /** Runs `work` in one transaction when its turn has come; resolves when it is committed. */
+  readonly write: <T>(work: () => T) => Promise<T>;
   /** record keys of the far ends; throws for one that the agent does not have */
   readonly relationTargets: (relations: readonly RelationRequest[]) => { key: number; type: RelationType }[];
   readonly addRelation: (id: number, key: number, type: RelationType, createdAt: string) => void;
@@ -74,7 +75,7 @@ export async function storeMemory(request: StoreRequest, parts: StoreMemoryParts
   const copy = findCopy(memory, parts);
   if (copy !== null) return copy;
   const embedding = await parts.embedText(memory.content);
-  return parts.transaction((): StoreOutcome => {
+  return parts.write((): StoreOutcome => {
     // Another writer may have come first while the text was embedded.
     const lateCopy = findCopy(memory, parts);
     if (lateCopy !== null) return lateCopy;

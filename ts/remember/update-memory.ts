@@ -22,7 +22,8 @@ export interface UpdateMemoryParts {
   /** the row that holds this text in exactly the row's bucket */
   readonly holder: (memory: Memory, content: string) => number | null;
   readonly replaceContent: (id: number, content: string, embedding: NewEmbedding | null) => void;
-  readonly transaction: <T>(work: () => T) => T;
+  /** Runs `work` in one transaction when its turn has come; resolves when it is committed. */
+  readonly write: <T>(work: () => T) => Promise<T>;
 }
 
 /** Throws `not_found` (also for rows of others), `locked`, or `invalid_argument`. */
@@ -34,7 +35,7 @@ export async function updateMemory(
   const clean = cleanRequired("content", content, parts.config.limits.contentChars);
   checkUpdatable(id, clean.text, parts);
   const embedding = await parts.embedText(clean.text);
-  return parts.transaction(() => {
+  return parts.write(() => {
     // The row may have been locked, deleted or doubled while the text was embedded.
     checkUpdatable(id, clean.text, parts);
     parts.replaceContent(id, clean.text, embedding);

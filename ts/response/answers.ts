@@ -1,6 +1,6 @@
 // Answers of the tools, as JSON objects: one function a capability.
 
-import { MemoryError } from "../errors.js";
+import { isStorageFault, MemoryError, retryAfterSeconds } from "../errors.js";
 import type { Hit } from "../recall/candidate.js";
 import type { RecallTrace } from "../recall/trace.js";
 import type { StoreOutcome } from "../remember/store-memory.js";
@@ -119,22 +119,40 @@ export function pausedAnswer(success: WireObject, { remainingSeconds }: PauseSta
 
 /** The one shape of a failure. Words of foreign errors stay in the log. */
 export function failureAnswer(error: unknown): WireObject {
-  return { ok: false, error: failureText(error), ...(error instanceof MemoryError ? error.details : {}) };
+  return {
+    ok: false,
+    error: failureText(error),
+    ...(error instanceof MemoryError ? error.details : {}),
+    ...storageCode(error),
+  };
 }
 
 /** The same for `store`, which reports through `result` and `reason`. */
 export function rejectedAnswer(error: unknown): WireObject {
-  return { ok: false, result: "rejected", reason: failureText(error) };
+  return { ok: false, result: "rejected", reason: failureText(error), ...storageCode(error) };
 }
 
 /** The same for `update_profile`. */
 export function profileFailure(error: unknown): WireObject {
-  return { ok: false, profiles_updated: 0, error: failureText(error), reason: failureText(error) };
+  return {
+    ok: false,
+    profiles_updated: 0,
+    error: failureText(error),
+    reason: failureText(error),
+    ...storageCode(error),
+  };
 }
 
 /** The same for `archive_episode`. */
 export function episodeFailure(error: unknown): WireObject {
-  return { ok: false, episode_id: null, error: failureText(error) };
+  return { ok: false, episode_id: null, error: failureText(error), ...storageCode(error) };
+}
+
+/** What kind of fault of the storage it was, and when to call again: for callers that branch. */
+function storageCode(error: unknown): WireObject {
+  if (!isStorageFault(error)) return {};
+  const seconds = retryAfterSeconds(error.code);
+  return { code: error.code, ...(seconds === null ? {} : { retry_after_seconds: seconds }) };
 }
 
 export function failureText(error: unknown): string {

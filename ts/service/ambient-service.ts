@@ -17,6 +17,7 @@ import { type RecordRow, rowId } from "../recall/candidate.js";
 import type { RecallParts } from "../recall/recall-parts.js";
 import { rowsOfKeys } from "../recall/retrieve.js";
 import type { Store } from "../store/store.js";
+import type { Supervisor } from "../supervisor.js";
 import type { ScopeArguments } from "./memory-service.js";
 import { agentScope, readScope } from "./scopes.js";
 import { UseCounter } from "./use-counter.js";
@@ -53,6 +54,7 @@ export interface AmbientServiceParts {
   readonly clock: { now(): number };
   readonly store: Store;
   readonly recallParts: RecallParts;
+  readonly supervisor: Supervisor;
   /** the calling embedder's vectors of each record's blocks */
   readonly vectorsOf: AmbientParts["vectorsOf"];
 }
@@ -77,7 +79,7 @@ export class AmbientService {
   constructor(parts: AmbientServiceParts) {
     const { store, clock, config, recallParts } = parts;
     this.#parts = parts;
-    this.uses = new UseCounter(store, clock);
+    this.uses = new UseCounter(store, clock, parts.supervisor);
     this.#ambient = {
       recall: recallParts,
       config: config.ambient,
@@ -153,9 +155,9 @@ export class AmbientService {
     toRef: string,
     type: RelationType,
     options: ScopeArguments & { remove?: boolean | undefined } = {},
-  ): RelateResult {
+  ): Promise<RelateResult> {
     const { store, clock } = this.#parts;
-    return store.database.transaction(() => {
+    return store.database.write((): RelateResult => {
       const from = this.#visibleKey("from_ref", fromRef, options);
       const to = this.#visibleKey("to_ref", toRef, options);
       if (from === to) throw invalidArgument("to_ref", "must not be the same record as from_ref");

@@ -1,7 +1,7 @@
 // Calibration as a capability: on request, by itself in the background, and the precision that people set.
 
 import { type Config, PRECISION_BETAS } from "../config.js";
-import { describeError, invalidArgument, MemoryError } from "../errors.js";
+import { describeError, invalidArgument, isStorageFault, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import {
   type CalibrateParts,
@@ -19,8 +19,8 @@ export interface CalibrationParts {
   /** agents with rows, most rows first, with their number of memories */
   readonly agents: () => readonly { agentId: string; rows: number }[];
   /** Takes the right to calibrate in the background for `ms`; false when another process has it. */
-  readonly lease: (ms: number) => boolean;
-  readonly release: () => void;
+  readonly lease: (ms: number) => Promise<boolean>;
+  readonly release: () => Promise<void>;
   /** width and name of the embedder's vectors; null while they are unknown */
   readonly embedder: () => { dimension: number; identity: string } | null;
 }
@@ -69,7 +69,7 @@ export class CalibrationService {
     const calibration = await calibrate(request, parts, () => this.#stopped);
     if (this.#parts.embedder()?.identity !== embedder.identity)
       throw new MemoryError("embedding_failed", "the embedding server's model changed meanwhile");
-    calibrations.put(agentId, calibration);
+    await calibrations.put(agentId, calibration);
     return { calibration, request, oldThreshold, ...embedder };
   }
 
@@ -91,7 +91,7 @@ export class CalibrationService {
     const wanted = beta ?? this.#parts.config.calibration.beta;
     if (!(wanted > 0)) throw invalidArgument("beta", "must be above 0");
     const outcome = await this.calibrate(agentId, { beta: wanted });
-    this.#parts.calibrations.setBeta(agentId, beta);
+    await this.#parts.calibrations.setBeta(agentId, beta);
     return outcome;
   }
 
@@ -108,29 +108,32 @@ export class CalibrationService {
     };
   }
 
-  /** Calibrates what is due. Runs one at a time; what cannot be calibrated yet is tried again when it has grown. */
+  /**
+   * Calibrates what is due. Runs one at a time; what cannot be calibrated yet is tried again when it has grown.
+   * Rejects when the storage fails.
+   */
   calibrateDue(options: { readonly all?: boolean } = {}): Promise<void> {
-    this.#running ??= this.#calibrateDue(options.all ?? false).finally(() => {
-      this.#parts.release();
+    this.#running ??= this.#calibrateDue(options.all ?? false).finally(async () => {
       this.#running = undefined;
+      await this.#parts.release();
     });
     return this.#running;
   }
 
   /** Forgets an agent whose data is deleted. */
-  forget(agentId: string): void {
-    this.#parts.calibrations.remove(agentId);
+  forget(agentId: string): Promise<void> {
+    return this.#parts.calibrations.remove(agentId);
   }
 
   /** Ends a background run at its next step, and resolves when it has ended. */
   async idle(): Promise<void> {
     this.#stopped = true;
-    await this.#running;
+    await this.#running?.catch(() => {});
   }
 
   async #calibrateDue(all: boolean): Promise<void> {
     const { calibrations } = this.#parts;
-    if (!this.#parts.lease(LEASE_MS)) return;
+    if (!(await this.#parts.lease(LEASE_MS))) return;
     const agents = this.#parts.agents();
     const total = { agentId: "", rows: agents.reduce((sum, { rows }) => sum + rows, 0) };
     for (const { agentId, rows } of [...agents.slice(0, MAX_AUTOMATIC_AGENTS), total]) {
@@ -139,9 +142,10 @@ export class CalibrationService {
       try {
         await this.calibrate(agentId, { acceptRelated: false });
       } catch (error) {
+        if (isStorageFault(error)) throw error;
         log("debug", `not calibrated: ${describeError(error)}`);
         if (error instanceof MemoryError && error.code === "not_found")
-          calibrations.putFailure(agentId, rows);
+          await calibrations.putFailure(agentId, rows);
       }
     }
   }

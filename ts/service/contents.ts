@@ -4,9 +4,11 @@ import { createHash } from "node:crypto";
 import { blocksOf } from "../domain/blocks.js";
 import { parseJson } from "../domain/json.js";
 import { parseRef, type RecordId } from "../domain/record.js";
+import type { ReadScope } from "../domain/scope.js";
 import { countChars, sliceChars } from "../domain/text.js";
 import { invalidArgument } from "../errors.js";
 import { type RecordRow, storedText } from "../recall/candidate.js";
+import type { Store } from "../store/store.js";
 
 /** What a caller asks for: a ref, or a ref with a part of its text. */
 export type ContentsRef =
@@ -148,4 +150,14 @@ function readPair(value: unknown): [number, number] | null {
   const [first, second] = value as unknown[];
   const isCount = (item: unknown): item is number => Number.isSafeInteger(item) && (item as number) >= 0;
   return isCount(first) && isCount(second) ? [first, second] : null;
+}
+
+/** The row that a scope may see; null where there is none. */
+export function rowOf({ kind, id }: RecordId, scope: ReadScope, store: Store): RecordRow | null {
+  if (kind === "mem") {
+    const [memory] = store.memories.get([id], scope);
+    return memory === undefined ? null : { kind, memory };
+  }
+  const [episode] = store.episodes.get([id], scope);
+  return episode === undefined ? null : { kind, episode };
 }

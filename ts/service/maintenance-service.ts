@@ -1,7 +1,7 @@
 // What keeps a store whole and moves it: health, missing vectors, export, import, merge, the operator's words.
 
 import type { Config } from "../config.js";
-import { describeError, invalidArgument, MemoryError } from "../errors.js";
+import { describeError, invalidArgument, isStorageFault, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import type { Backfill, BackfillOutcome } from "../maintenance/backfill.js";
 import { type DeepCheckParts, type DeepReport, runDeepChecks } from "../maintenance/deep-check.js";
@@ -21,6 +21,7 @@ import type { RecordSource } from "../maintenance/transfer/source.js";
 import { writeExport } from "../maintenance/transfer/write-export.js";
 import type { LexicalRepair } from "../store/lexical-repair.js";
 import type { TransferCounts } from "../store/transfer.js";
+import type { Supervisor } from "../supervisor.js";
 import type {
   ExportRequest,
   FileImportRequest,
@@ -48,6 +49,7 @@ export interface MaintenanceParts {
   /** changes when records or vectors may have come, or the embedder is another; cheap to ask */
   readonly writeMark: () => string;
   readonly lexicalRepair: LexicalRepair;
+  readonly supervisor: Supervisor;
   readonly syncVectors: () => Promise<void>;
   /** records came or went: indexes and calibration follow */
   readonly changed: () => void;
@@ -58,6 +60,9 @@ const STORE_WIDE = new Set<string>(
   HEALTH_CHECKS.filter(({ reach, repairable }) => reach === "store" && repairable).map(({ name }) => name),
 );
 
+/** Name of that work. */
+const WORDS_INDEX = "words index";
+const MISSING_VECTORS = "filling in of vectors";
 /** The write that leaves a stretch behind is done by then. */
 const WAITING_DELAY_MS = 20;
 
@@ -74,7 +79,7 @@ export class MaintenanceService {
   #settledAt: string | null = null;
   /** records have no vector, as far as this process knows */
   #hasGaps = false;
-  #flush: () => void = () => {};
+  #flush: () => Promise<void> = async () => {};
   #whole: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   /** when the timer fires, ms on the clock of durations */
@@ -104,7 +109,7 @@ export class MaintenanceService {
   }
 
   /** Called before rows are read for an export or a merge: what is still in memory belongs to them. */
-  beforeExport(flush: () => void): void {
+  beforeExport(flush: () => Promise<void>): void {
     this.#flush = flush;
   }
 
@@ -128,21 +133,22 @@ export class MaintenanceService {
 
   #stats(agentId: string | null): HealthStats {
     const { health } = this.#parts;
+    const none: TransferCounts = { memories: 0, episodes: 0, profiles: 0 };
     const projects = new Map<string, number>();
-    for (const { projectId, rows } of health.rows.projects(agentId))
+    for (const { projectId, rows } of readable(() => health.rows.projects(agentId), []))
       projects.set(projectId, (projects.get(projectId) ?? 0) + rows);
     return {
-      bytes: health.rows.bytes(),
-      counts: health.counts(null),
-      agentCounts: agentId === null ? null : health.counts(agentId),
-      pending: this.#pending(agentId),
+      bytes: readable(() => health.rows.bytes(), 0),
+      counts: readable(() => health.counts(null), none),
+      agentCounts: agentId === null ? null : readable(() => health.counts(agentId), none),
+      pending: readable(() => this.#pending(agentId), 0),
       projects: Array.from(projects, ([projectId, rows]) => ({ projectId, rows })),
-      channels: health.rows.channels(agentId),
+      channels: readable(() => health.rows.channels(agentId), []),
       driver: health.driver,
       sqlite: health.rows.sqliteVersion(),
       native: health.native.kind === "native" ? health.native.simd : "typescript",
       embedder: health.embedder.state().status,
-      vectors: health.vectors(),
+      vectors: readable(() => health.vectors(), null),
       self: this.#self,
     };
   }
@@ -179,7 +185,8 @@ export class MaintenanceService {
         : await checkedPath("output_path", request.outputPath, folder);
     const replaced = await checkReplaceable(path);
     if (replaced !== null) request.checkReplaced?.(replaced);
-    this.#flush();
+    // Counts that cannot be written now are worth less than an export.
+    await this.#flush().catch(logFailure);
     const snapshot = this.#parts.snapshot(request.embeddings);
     try {
       const exportedAt = new Date(this.#parts.clock.now()).toISOString();
@@ -210,8 +217,8 @@ export class MaintenanceService {
   }
 
   /** Throws `invalid_argument`. */
-  mergeMemories(request: MergeRequest): MergeOutcome {
-    this.#flush();
+  async mergeMemories(request: MergeRequest): Promise<MergeOutcome> {
+    await this.#flush();
     const outcome = mergeAgents(request, this.#parts.merge);
     if (!request.dryRun) {
       this.#parts.changed();
@@ -244,7 +251,7 @@ export class MaintenanceService {
       return;
     this.#waitingTimer = setTimeout(() => {
       this.#waitingTimer = undefined;
-      this.#fillWaiting().catch(logFailure);
+      this.#parts.supervisor.run("vectors behind writes", () => this.#fillWaiting()).catch(logFailure);
     }, WAITING_DELAY_MS);
     this.#waitingTimer.unref();
   }
@@ -257,9 +264,9 @@ export class MaintenanceService {
   /** The work of a quiet moment: words index, missing vectors, vector index. Vectors go on by themselves. */
   async runOnce(): Promise<void> {
     if (this.#isClosed) return;
-    if (this.#parts.lexicalRepair.isDue()) await this.#repairWords();
-    if (this.#isClosed) return;
-    await this.#fill();
+    const { supervisor } = this.#parts;
+    await supervisor.run(WORDS_INDEX, () => this.#repairWords());
+    await supervisor.run(MISSING_VECTORS, () => this.#fill());
     if (!this.#isClosed) await this.#parts.syncVectors();
   }
 
@@ -297,7 +304,7 @@ export class MaintenanceService {
   /** Every record has its successor. */
   async #dropOldVectors(): Promise<void> {
     const { oldVectors } = this.#parts;
-    oldVectors.touch();
+    await oldVectors.touch();
     const gone = await oldVectors.removeOutdated(() => this.#isClosed);
     for (const identity of gone)
       log("info", `the vectors of ${identity} are removed: others took their place`);
@@ -311,7 +318,7 @@ export class MaintenanceService {
     this.#due = due;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#runAgain().catch(logFailure);
+      this.#parts.supervisor.run(MISSING_VECTORS, () => this.#runAgain()).catch(logFailure);
     }, delayMs);
     // A process that has nothing else to do ends; the next one goes on.
     this.#timer.unref();
@@ -319,10 +326,11 @@ export class MaintenanceService {
 
   /** Only when something was written since nothing was left to do: looking for gaps reads every row. */
   async #runAgain(): Promise<void> {
-    if (this.#parts.lexicalRepair.isUnderWay()) await this.#repairWords();
+    if (this.#parts.lexicalRepair.isUnderWay())
+      await this.#parts.supervisor.run(WORDS_INDEX, () => this.#repairWords());
     if (this.#isClosed) return;
     if (this.#settledAt === this.#parts.writeMark()) {
-      this.#parts.oldVectors.touch();
+      await this.#parts.oldVectors.touch();
       this.#startSoon(this.#parts.config.maintenance.retryDelayMs);
     } else await this.#fill();
   }
@@ -332,6 +340,16 @@ export class MaintenanceService {
     clearTimeout(this.#timer);
     clearTimeout(this.#waitingTimer);
     await Promise.all([this.#parts.backfill.close(), this.#parts.remote?.close()]);
+  }
+}
+
+/** A figure of a store that is damaged there is left out: the checks name the damage. */
+function readable<T>(read: () => T, instead: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isStorageFault(error)) throw error;
+    return instead;
   }
 }
 

@@ -3,13 +3,13 @@
 
 import type { Config } from "../config.js";
 import type { Episode, Memory } from "../domain/memory.js";
-import { type RecordId, recordKey } from "../domain/record.js";
+import { recordKey } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
 import { storageStamp } from "../domain/time.js";
 import type { Embedder } from "../embedding/embedder.js";
-import { invalidArgument, MemoryError } from "../errors.js";
+import { describeError, invalidArgument, MemoryError } from "../errors.js";
+import { log } from "../log.js";
 import { within } from "../maintenance/progress.js";
-import type { RecordRow } from "../recall/candidate.js";
 import { recall } from "../recall/recall.js";
 import { type ContextEntry, heldTexts, mergeByTime } from "../recall/with-context.js";
 import { archiveEpisode, type EpisodeOutcome, type EpisodeRequest } from "../remember/archive-episode.js";
@@ -29,7 +29,7 @@ import type {
   StoreArguments,
 } from "./arguments.js";
 import type { CalibrationService } from "./calibration-service.js";
-import { type ContentsAnswer, type ContentsRef, readContents } from "./contents.js";
+import { type ContentsAnswer, type ContentsRef, readContents, rowOf } from "./contents.js";
 import { type Refusal, refusalOf } from "./demands.js";
 import type { MaintenanceService } from "./maintenance-service.js";
 import { PersistencePauses } from "./persistence.js";
@@ -59,7 +59,9 @@ export class MemoryService {
     this.config = parts.config;
     this.pauses = new PersistencePauses(parts.clock);
     this.calibration = parts.calibration;
-    this.#calibration = new QuietMoment(() => void this.calibration.calibrateDue());
+    this.#calibration = new QuietMoment(parts.supervisor, "calibration", () =>
+      this.calibration.calibrateDue(),
+    );
     this.maintenance = parts.maintenance;
     this.ambient = new AmbientService(parts);
     this.maintenance.beforeExport(() => this.ambient.uses.flush());
@@ -83,7 +85,7 @@ export class MemoryService {
         findByMsgId: (scope, msgId) => store.memories.findByMsgId(scope, msgId),
         findByContent: (scope, content) => store.memories.findByContent(scope, content),
         addMemory: (memory, embedding) => store.addMemory(memory, embedding),
-        transaction: (work) => store.database.transaction(work),
+        write: (work) => store.database.write(work),
         relationTargets: (relations) => this.ambient.relationTargets(relations, { agentId: scope.agentId }),
         addRelation: (id, key, type, createdAt) =>
           store.relations.add(recordKey("mem", id), key, type, createdAt),
@@ -131,19 +133,9 @@ export class MemoryService {
   /** The rows of 1 to 20 refs, or parts of them. Foreign, unknown and malformed refs are `missing`, never an error. */
   getContents(refs: readonly ContentsRef[], scope: ScopeArguments = {}): ContentsAnswer {
     const visible = agentScope(scope, this.config);
-    const answer = readContents(refs, (record) => this.#row(record, visible));
+    const answer = readContents(refs, (record) => rowOf(record, visible, this.#parts.store));
     this.ambient.opened(answer.rows);
     return answer;
-  }
-
-  #row({ kind, id }: RecordId, scope: ReadScope): RecordRow | null {
-    const { memories, episodes } = this.#parts.store;
-    if (kind === "mem") {
-      const [memory] = memories.get([id], scope);
-      return memory === undefined ? null : { kind, memory };
-    }
-    const [episode] = episodes.get([id], scope);
-    return episode === undefined ? null : { kind, episode };
   }
 
   /** Newest first by storage time, behind `after` where that is given. An agent of `""` lists all agents. */
@@ -176,7 +168,7 @@ export class MemoryService {
       visible: (row) => this.#ownMemory(row, scope),
       holder: (memory, text) => store.memories.findHolder(memory, text),
       replaceContent: (row, text, embedding) => store.replaceContent(row, text, embedding),
-      transaction: (work) => store.database.transaction(work),
+      write: (work) => store.database.write(work),
     });
     this.#vectorsChanged();
     return this.#pushed(outcome);
@@ -198,21 +190,21 @@ export class MemoryService {
   }
 
   /** Deletes a memory of the agent. Throws `not_found`, also for rows of others and locked ones. */
-  deleteMemory(id: number, scope: ScopeArguments = {}): void {
+  async deleteMemory(id: number, scope: ScopeArguments = {}): Promise<void> {
     const { store } = this.#parts;
-    store.database.transaction(() => {
+    await store.database.write(() => {
       const memory = this.#ownMemory(id, scope);
       if (memory === null || memory.locked) throw notChangeable(id);
       store.deleteMemory(id);
     });
     this.#vectorsChanged();
-    void this.#parts.remote?.withdraw([recordKey("mem", id)]);
+    this.#parts.remote?.withdraw([recordKey("mem", id)]).catch(logFailure);
   }
 
   /** Protects a memory against edits and deletion, or ends that. Changes no ranking. */
-  setLocked(id: number, locked: boolean, scope: ScopeArguments = {}): void {
+  async setLocked(id: number, locked: boolean, scope: ScopeArguments = {}): Promise<void> {
     const { store } = this.#parts;
-    store.database.transaction(() => {
+    await store.database.write(() => {
       if (this.#ownMemory(id, scope) === null) throw notChangeable(id);
       store.memories.setLocked(id, locked);
     });
@@ -225,24 +217,25 @@ export class MemoryService {
 
   /** Stores a session summary; the episode boundary of its scope moves to now. */
   async archiveEpisode(request: Omit<EpisodeRequest, "scope"> & ScopeArguments): Promise<EpisodeOutcome> {
+    const { store } = this.#parts;
     const outcome = await archiveEpisode(
       { ...request, scope: writeScope(request, this.config) },
       {
         config: this.config,
         clock: this.#parts.clock,
         embedText: this.#parts.embedText,
-        addEpisode: (episode, embedding) => this.#parts.store.addEpisode(episode, embedding),
+        addEpisode: (episode, embedding) => store.database.write(() => store.addEpisode(episode, embedding)),
       },
     );
     this.#vectorsChanged();
-    void this.#parts.remote?.push(recordKey("ep", outcome.id));
+    this.#parts.remote?.push(recordKey("ep", outcome.id)).catch(logFailure);
     return outcome;
   }
 
-  deleteEpisode(id: number, scope: ScopeArguments = {}): void {
+  async deleteEpisode(id: number, scope: ScopeArguments = {}): Promise<void> {
     const { store } = this.#parts;
     const visible = agentScope(scope, this.config);
-    store.database.transaction(() => {
+    await store.database.write(() => {
       if (store.episodes.get([id], visible).length === 0) {
         throw new MemoryError("not_found", `Episode ${id} not found or not owned by agent`, {
           field: "episode_id",
@@ -251,7 +244,7 @@ export class MemoryService {
       store.deleteEpisode(id);
     });
     this.#vectorsChanged();
-    void this.#parts.remote?.withdraw([recordKey("ep", id)]);
+    this.#parts.remote?.withdraw([recordKey("ep", id)]).catch(logFailure);
   }
 
   /** The agent's profile, "" when there is none. */
@@ -260,21 +253,23 @@ export class MemoryService {
   }
 
   /** Replaces the agent's one profile. Returns whether the text was cut to the cap. */
-  updateProfile(profile: string, scope: ScopeArguments = {}): { truncated: boolean } {
+  async updateProfile(profile: string, scope: ScopeArguments = {}): Promise<{ truncated: boolean }> {
     const { agentId } = writeScope(scope, this.config);
     checkScope({ agentId, projectId: "", channel: "" });
     const clean = cleanRequired("profile", profile, this.config.limits.profileChars);
-    this.#parts.store.profiles.put(agentId, clean.text, storageStamp(this.#parts.clock.now()));
+    const { store, clock } = this.#parts;
+    await store.database.write(() => store.profiles.put(agentId, clean.text, storageStamp(clock.now())));
     return { truncated: clean.truncated };
   }
 
   /** Deletes everything of one agent, named by the caller, locked rows too. */
-  deleteAgentData(agentId: string): { memories: number; episodes: number; profiles: number } {
+  async deleteAgentData(agentId: string): Promise<{ memories: number; episodes: number; profiles: number }> {
     if (agentId === "") throw invalidArgument("agent_id", "is required for bulk deletion");
-    const deleted = this.#parts.store.deleteAgent(agentId);
-    this.calibration.forget(agentId);
+    const { store } = this.#parts;
+    const deleted = await store.database.write(() => store.deleteAgent(agentId));
+    await this.calibration.forget(agentId);
     this.#vectorsChanged();
-    void this.#parts.remote?.run();
+    this.#parts.remote?.run().catch(logFailure);
     return deleted;
   }
 
@@ -317,19 +312,29 @@ export class MemoryService {
     await this.maintenance.runOnce();
     // With vectors of some records only it would learn from those; it follows when the last one is made.
     const isWhole = !this.maintenance.hasGaps;
-    if ((automatic && isWhole) || atEveryStart) await this.calibration.calibrateDue({ all: atEveryStart });
+    if ((automatic && isWhole) || atEveryStart)
+      await this.#parts.supervisor.run("calibration", () =>
+        this.calibration.calibrateDue({ all: atEveryStart }),
+      );
   }
 
   /** Waits for background work and closes the files. */
   async close(): Promise<void> {
     this.#calibration.stop();
+    this.#parts.supervisor.close();
     // First of all: a running embedding call is what others would wait for.
     this.#parts.embedder.close();
     await this.maintenance.close();
     await this.calibration.idle();
-    this.ambient.uses.flush();
+    await this.ambient.uses.flush().catch(logFailure);
+    await this.#parts.store.database.settle();
     await this.#parts.close();
   }
+}
+
+/** What a vector service was not told stays a difference that a later run makes good. */
+function logFailure(error: unknown): void {
+  log("debug", `behind an answer: ${describeError(error)}`);
 }
 
 export type {

@@ -1,15 +1,21 @@
 // Work that can wait for a moment in which nobody asks anything.
 
+import type { Supervisor } from "../supervisor.js";
+
 const QUIET_MS = 2000;
 /** A server that is never quiet gets it done all the same. */
 const LATEST_MS = 60_000;
 
 export class QuietMoment {
-  readonly #work: () => void;
+  readonly #supervisor: Supervisor;
+  readonly #name: string;
+  readonly #work: () => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   #latest = 0;
 
-  constructor(work: () => void) {
+  constructor(supervisor: Supervisor, name: string, work: () => Promise<void>) {
+    this.#supervisor = supervisor;
+    this.#name = name;
     this.#work = work;
   }
 
@@ -29,7 +35,7 @@ export class QuietMoment {
     const delay = Math.max(0, Math.min(QUIET_MS, this.#latest - Date.now()));
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#work();
+      this.#supervisor.run(this.#name, this.#work).catch(() => {});
     }, delay);
     this.#timer.unref();
   }

@@ -7,6 +7,7 @@ import type { RemotePush } from "../maintenance/remote-push.js";
 import type { RecallParts } from "../recall/recall-parts.js";
 import type { EmbedText } from "../remember/block-embedder.js";
 import type { Store } from "../store/store.js";
+import type { Supervisor } from "../supervisor.js";
 import type { VectorSearch } from "../vectors/vector-search.js";
 import type { CalibrationService } from "./calibration-service.js";
 import type { MaintenanceService } from "./maintenance-service.js";
@@ -24,6 +25,8 @@ export interface ServiceParts {
   readonly maintenance: MaintenanceService;
   /** tells the vector service of changes; null in mode local */
   readonly remote: RemotePush | null;
+  /** background work runs under it */
+  readonly supervisor: Supervisor;
   /** the vector search of the embedder's identity, once it is known */
   readonly vectorSearch: () => VectorSearch | null;
   /** many clients share this process: one of them having been told something tells the others nothing */

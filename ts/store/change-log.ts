@@ -26,8 +26,12 @@ export class ChangeLog {
   }
 
   /** Removes some entries that no index needs, `sequence` being published by this embedder's. Whether more are left. */
-  shorten(embedder: number, sequence: number): boolean {
+  async shorten(embedder: number, sequence: number): Promise<boolean> {
     if (this.#db.readOnly) return false;
+    return this.#db.write(() => this.#shorten(embedder, sequence), { background: true });
+  }
+
+  #shorten(embedder: number, sequence: number): boolean {
     const noted = this.#settings.get(NOTE + embedder);
     // Less than what is noted: the database was restored, or the index made anew from a copy of it.
     if (noted === null || sequence < Number(noted) || sequence >= Number(noted) + NOTED_EVERY)

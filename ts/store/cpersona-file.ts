@@ -4,7 +4,7 @@
 import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MemoryError } from "../errors.js";
+import { isStorageFault, MemoryError } from "../errors.js";
 import type { SqlConnection, SqlDriver, SqlRow } from "./driver.js";
 import { APPLICATION_ID } from "./schema.js";
 
@@ -90,7 +90,7 @@ export class CPersonaFile {
       return file;
     } catch (error) {
       connection?.close();
-      if (error instanceof MemoryError && !error.code.startsWith("storage_")) throw error;
+      if (error instanceof MemoryError && !isStorageFault(error)) throw error;
       throw new MemoryError(
         "damaged_file",
         "import aborted, nothing was imported: the database cannot be read",
@@ -128,7 +128,7 @@ export class CPersonaFile {
     try {
       yield* this.#records();
     } catch (error) {
-      if (error instanceof MemoryError) throw error;
+      if (error instanceof MemoryError && !isStorageFault(error)) throw error;
       throw new MemoryError("damaged_file", "import aborted, nothing was imported: the database is damaged", {
         cause: error,
       });

@@ -83,8 +83,10 @@ export class Database {
       return database;
     } catch (error) {
       connection?.close();
-      if (error instanceof MemoryError && error.code !== "storage_unavailable") throw error;
-      const cause = error instanceof MemoryError ? (error.cause ?? error) : error;
+      // What the driver says of a file that it cannot open is what people need to know.
+      const isUnopened = error instanceof MemoryError && error.code === "storage_unavailable";
+      const cause = isUnopened ? (error.cause ?? error) : error;
+      if (cause instanceof MemoryError) throw cause;
       throw new MemoryError("storage_unavailable", `cannot open the database: ${describeError(cause)}`, {
         cause,
       });

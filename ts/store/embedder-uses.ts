@@ -22,8 +22,9 @@ export class EmbedderUses {
   }
 
   /** Notes that a process works with this embedder; writes once an hour. */
-  touch(code: number, now: number): void {
-    if (Math.abs(now - this.#lastUsedAt(code)) >= HOUR_MS) this.#settings.put(nameOf(code), String(now));
+  async touch(code: number, now: number): Promise<void> {
+    if (Math.abs(now - this.#lastUsedAt(code)) < HOUR_MS) return;
+    await this.#db.write(() => this.#settings.put(nameOf(code), String(now)), { background: true });
   }
 
   #lastUsedAt(code: number): number {
@@ -52,8 +53,8 @@ export class EmbedderUses {
     successor: number,
     from: number,
     limit: number,
-  ): { removed: number; next: number | null } {
-    return this.#db.transaction(() => {
+  ): Promise<{ removed: number; next: number | null }> {
+    const remove = () => {
       const rows = this.#db
         .sql(
           `SELECT id, record_key AS key FROM embeddings v WHERE record_key >= ? AND embedder = ?
@@ -68,7 +69,8 @@ export class EmbedderUses {
       const isEnd = last === undefined || rows.length < limit;
       if (isEnd) this.#settings.remove(nameOf(code));
       return { removed: rows.length, next: isEnd ? null : Number(last["key"]) };
-    });
+    };
+    return this.#db.write(remove, { background: true });
   }
 }
 

@@ -26,6 +26,9 @@ const ROWS = `
   LEFT JOIN memories m ON e.record_key % 2 = 0 AND m.id = e.record_key / 2
   LEFT JOIN episodes p ON e.record_key % 2 = 1 AND p.id = e.record_key / 2`;
 
+/** No row has it: an embedder of which no vector is kept, so that asking for them finds none. */
+export const NO_CODE = 0;
+
 export class Embeddings {
   readonly #db: Database;
 
@@ -33,10 +36,15 @@ export class Embeddings {
     this.#db = db;
   }
 
-  /** The code of an embedder's identity, made when it is new. */
+  /** The code of an embedder's identity; `NO_CODE` while nothing of it is kept. */
+  knownCode(identity: string): number {
+    return Number(this.#db.value("SELECT code FROM embedders WHERE identity = ?", identity) ?? NO_CODE);
+  }
+
+  /** The code of an embedder's identity, made when it is new. Call inside the write transaction. */
   embedderCode(identity: string, dimension: number): number {
-    const known = this.#db.value("SELECT code FROM embedders WHERE identity = ?", identity);
-    if (known !== undefined) return Number(known);
+    const known = this.knownCode(identity);
+    if (known !== NO_CODE) return known;
     return this.#db.transaction(() => {
       this.#db
         .sql("INSERT INTO embedders (identity, dimension) VALUES (?, ?) ON CONFLICT DO NOTHING")

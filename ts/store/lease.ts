@@ -7,6 +7,9 @@ import { log } from "../log.js";
 import type { Database } from "./database.js";
 import type { Settings } from "./settings.js";
 
+/** Who waits for the end of some work does not wait for this: the lease ends by itself. */
+const RELEASE_WAIT_MS = 100;
+
 export class Lease {
   readonly #db: Database;
   readonly #settings: Settings;
@@ -14,6 +17,7 @@ export class Lease {
   readonly #now: () => number;
   readonly #owner = randomUUID();
   #isMine = false;
+  #isProlonging = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(db: Database, settings: Settings, name: string, now: () => number) {
@@ -24,42 +28,49 @@ export class Lease {
   }
 
   /** Takes it for `ms` and prolongs it until `release`; false while another process has it. */
-  take(ms: number): boolean {
-    this.#isMine = this.#put(ms);
+  async take(ms: number): Promise<boolean> {
+    this.#isMine = await this.#db.write(() => this.#put(ms), { background: true });
     clearInterval(this.#timer);
     if (this.#isMine) {
-      this.#timer = setInterval(() => this.#prolong(ms), ms / 3);
+      this.#timer = setInterval(() => this.#prolong(ms).catch(logFailure), ms / 3);
       this.#timer.unref();
     }
     return this.#isMine;
   }
 
   #put(ms: number): boolean {
-    return this.#db.transaction(() => {
-      const held = parse(this.#settings.get(this.#name));
-      if (held !== null && held.owner !== this.#owner && held.until > this.#now()) return false;
-      this.#settings.put(this.#name, JSON.stringify({ owner: this.#owner, until: this.#now() + ms }));
-      return true;
-    });
+    const held = parse(this.#settings.get(this.#name));
+    if (held !== null && held.owner !== this.#owner && held.until > this.#now()) return false;
+    this.#settings.put(this.#name, JSON.stringify({ owner: this.#owner, until: this.#now() + ms }));
+    return true;
   }
 
-  #prolong(ms: number): void {
+  async #prolong(ms: number): Promise<void> {
+    if (this.#isProlonging) return;
+    this.#isProlonging = true;
     try {
-      this.#put(ms);
-    } catch (error) {
-      // The work itself meets the same store and reports it.
-      log("debug", `lease not prolonged: ${describeError(error)}`);
+      // It may have been given back while this waited for its turn.
+      await this.#db.write(() => this.#isMine && this.#put(ms), { background: true });
+    } finally {
+      this.#isProlonging = false;
     }
   }
 
-  release(): void {
+  /** Never rejects: what is not given back ends by itself when its time is over. */
+  async release(): Promise<void> {
     clearInterval(this.#timer);
     if (!this.#isMine) return;
     this.#isMine = false;
-    this.#db.transaction(() => {
+    const remove = (): void => {
       if (parse(this.#settings.get(this.#name))?.owner === this.#owner) this.#settings.remove(this.#name);
-    });
+    };
+    await this.#db.write(remove, { background: true, waitMs: RELEASE_WAIT_MS }).catch(logFailure);
   }
+}
+
+/** The work itself meets the same store and reports it. */
+function logFailure(error: unknown): void {
+  log("debug", `lease: ${describeError(error)}`);
 }
 
 function parse(text: string | null): { owner: string; until: number } | null {

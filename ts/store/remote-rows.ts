@@ -73,21 +73,21 @@ export class RemoteRows {
   }
 
   /** Notes that the service is about to be given these: from now on it may hold them. */
-  announce(entries: readonly RemoteEntry[]): void {
-    this.#put(entries.map((entry) => ({ ...entry, hash: OPEN })));
+  announce(entries: readonly RemoteEntry[]): Promise<void> {
+    return this.#put(entries.map((entry) => ({ ...entry, hash: OPEN })));
   }
 
   /** Notes that the service holds exactly these texts. */
-  confirm(items: readonly RecordText[]): void {
-    this.#put(items.map(({ text, ...entry }) => ({ ...entry, hash: contentHash(text) })));
+  confirm(items: readonly RecordText[]): Promise<void> {
+    return this.#put(items.map(({ text, ...entry }) => ({ ...entry, hash: contentHash(text) })));
   }
 
-  #put(rows: readonly (RemoteEntry & { readonly hash: Uint8Array })[]): void {
+  #put(rows: readonly (RemoteEntry & { readonly hash: Uint8Array })[]): Promise<void> {
     const insert = this.#db.sql(
       `INSERT INTO remote_rows (service, record_key, agent_id, content_hash) VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET content_hash = excluded.content_hash`,
     );
-    this.#db.transaction(() => {
+    return this.#write(() => {
       for (const { key, agentId, hash } of rows) insert.run(this.#service, key, agentId, hash);
     });
   }
@@ -132,29 +132,34 @@ export class RemoteRows {
     return this.#settings.get(`remote_model:${this.#service}`);
   }
 
-  setModel(model: string): void {
-    this.#settings.put(`remote_model:${this.#service}`, model);
+  setModel(model: string): Promise<void> {
+    return this.#write(() => this.#settings.put(`remote_model:${this.#service}`, model));
   }
 
   /** Forgets what the service holds no longer. */
-  remove(agentId: string, keys: readonly number[]): void {
-    this.#db
-      .sql(
-        "DELETE FROM remote_rows WHERE service = ? AND agent_id = ? AND record_key IN (SELECT value FROM json_each(?))",
-      )
-      .run(this.#service, agentId, JSON.stringify(keys));
+  remove(agentId: string, keys: readonly number[]): Promise<void> {
+    const remove = this.#db.sql(
+      "DELETE FROM remote_rows WHERE service = ? AND agent_id = ? AND record_key IN (SELECT value FROM json_each(?))",
+    );
+    return this.#write(() => remove.run(this.#service, agentId, JSON.stringify(keys)));
   }
 
   /** Takes back what was confirmed, of an agent (null = all): it is pushed or removed anew. */
-  unconfirm(agentId: string | null): void {
-    this.#db
-      .sql("UPDATE remote_rows SET content_hash = ? WHERE service = ? AND (? IS NULL OR agent_id = ?)")
-      .run(OPEN, this.#service, agentId, agentId);
+  unconfirm(agentId: string | null): Promise<void> {
+    const open = this.#db.sql(
+      "UPDATE remote_rows SET content_hash = ? WHERE service = ? AND (? IS NULL OR agent_id = ?)",
+    );
+    return this.#write(() => open.run(OPEN, this.#service, agentId, agentId));
   }
 
   /** Forgets everything of an agent. */
-  removeAgent(agentId: string): void {
-    this.#db.sql("DELETE FROM remote_rows WHERE service = ? AND agent_id = ?").run(this.#service, agentId);
+  removeAgent(agentId: string): Promise<void> {
+    const remove = this.#db.sql("DELETE FROM remote_rows WHERE service = ? AND agent_id = ?");
+    return this.#write(() => remove.run(this.#service, agentId));
+  }
+
+  async #write(work: () => unknown): Promise<void> {
+    await this.#db.write(work, { background: true });
   }
 
   /** Whether the service confirmed a record of an agent. */

@@ -2,12 +2,13 @@
 // holding up the event loop.
 
 import { storageFault } from "../errors.js";
+import { type OnWait, waitListener } from "../waiting.js";
 
 export interface WriteOptions {
   /** how long the write waits for its turn, ms; then it is refused with `storage_busy` */
   readonly waitMs?: number;
   /** told about once a second while it waits: milliseconds waited so far */
-  readonly onWait?: (waitedMs: number) => void;
+  readonly onWait?: OnWait;
   /** its turn comes after all other writes of this process that wait */
   readonly background?: boolean;
 }
@@ -20,6 +21,7 @@ interface Waiting {
   readonly since: number;
   readonly deadline: number;
   readonly options: WriteOptions;
+  readonly onWait: OnWait | undefined;
   readonly done: () => void;
   readonly fail: (error: unknown) => void;
   toldAt: number;
@@ -52,7 +54,8 @@ export class WriteQueue {
       const since = performance.now();
       const deadline = since + (options.waitMs ?? this.#defaultWaitMs);
       const queue = options.background === true ? this.#background : this.#foreground;
-      queue.push({ tryWrite, since, deadline, options, done, fail, toldAt: since });
+      const onWait = options.onWait ?? (options.background === true ? undefined : waitListener());
+      queue.push({ tryWrite, since, deadline, options, onWait, done, fail, toldAt: since });
       this.#pumping ??= this.#pump();
     });
   }
@@ -112,7 +115,7 @@ function tell(waiting: Waiting): void {
   const now = performance.now();
   if (now - waiting.toldAt < TELL_EVERY_MS) return;
   waiting.toldAt = now;
-  waiting.options.onWait?.(now - waiting.since);
+  waiting.onWait?.(now - waiting.since);
 }
 
 function pollMs(waitedMs: number): number {

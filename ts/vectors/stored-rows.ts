@@ -91,12 +91,11 @@ export class StoredRows {
     const copy = this.#newCopy();
     this.#copy = copy;
     this.#begun = this.#fill(copy, AWAITED_ROWS);
-    void this.#begun.then(
-      () => this.#fillAll(copy),
-      () => {
+    this.#begun
+      .then(() => this.#fillAll(copy))
+      .catch(() => {
         copy.isDropped = true;
-      },
-    );
+      });
     return { copy, changed: new Float64Array(0) };
   }
 
@@ -112,11 +111,13 @@ export class StoredRows {
   #renew(): void {
     const next = this.#newCopy();
     this.#next = next;
-    void this.#fillAll(next).then(() => {
-      if (next.isDropped) return;
-      this.#copy = next;
-      this.#next = undefined;
-    });
+    this.#fillAll(next)
+      .then(() => {
+        if (next.isDropped) return;
+        this.#copy = next;
+        this.#next = undefined;
+      })
+      .catch(() => {});
   }
 
   #newCopy(): Copy {

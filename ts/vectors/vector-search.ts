@@ -5,6 +5,7 @@ import { describeError, MemoryError } from "../errors.js";
 import { log } from "../log.js";
 import type { VectorIndex, VectorIndexInfo, VectorRows, VectorSearchResult } from "../native/contract.js";
 import { nextTurn } from "../next-turn.js";
+import type { Supervisor } from "../supervisor.js";
 import { rowsWithout, union } from "./row-sets.js";
 import { StoredRows } from "./stored-rows.js";
 import type { VectorAnswer, VectorQuery, VectorSource } from "./vector-source.js";
@@ -23,6 +24,8 @@ export interface VectorSearchOptions {
   readonly inMemory: boolean;
   /** opens an index that stays empty, for scoring stored rows while the files cannot be used */
   readonly openScratch: () => VectorIndex;
+  /** told how taking up goes */
+  readonly supervisor: Supervisor;
 }
 
 /** So many changed records are scored beside any index; more are taken up first. */
@@ -43,8 +46,8 @@ const CENTRED_GROWTH = 4;
 const SYNC_DELAY_MS = 1000;
 const SOON_MS = 20;
 const CHEAP_OVERLAY_RECORDS = 64;
-/** A full disk or a folder that cannot be written stays so for a while. */
-const REST_MS = 10_000;
+/** Name of the take-up for people. */
+const TAKE_UP = "the vector index";
 
 export class VectorSearch {
   readonly #index: VectorIndex;
@@ -170,7 +173,7 @@ export class VectorSearch {
     this.#due = due;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void this.sync();
+      this.sync().catch(() => {});
     }, due - Date.now());
     this.#timer.unref();
   }
@@ -181,11 +184,12 @@ export class VectorSearch {
       .then(
         () => {
           this.#restUntil = 0;
+          this.#options.supervisor.succeeded(TAKE_UP);
         },
         (error) => {
           if (this.#closed) return;
-          if (this.#restUntil === 0) log("warn", `vector index not updated: ${describeError(error)}`);
-          this.#restUntil = Date.now() + REST_MS;
+          this.#restUntil = Date.now() + this.#options.supervisor.failed(TAKE_UP, error);
+          this.scheduleSync();
         },
       )
       .finally(() => {
@@ -213,7 +217,7 @@ export class VectorSearch {
   async #shortenLog(): Promise<void> {
     const { sequence } = this.#index.info();
     try {
-      while (!this.#closed && this.#source.shortenLog(sequence)) await nextTurn();
+      while (!this.#closed && (await this.#source.shortenLog(sequence))) await nextTurn();
     } catch (error) {
       // Somebody else writes to the database: it is shortened another time.
       log("debug", `the log of vector changes stays as it is: ${describeError(error)}`);

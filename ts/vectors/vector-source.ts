@@ -9,7 +9,7 @@ export interface VectorSource {
   /** smallest sequence number still in the log; of an empty one the next it would have */
   firstSequence(): number;
   /** Removes some log entries that no index needs, `sequence` being published. Whether more are left. */
-  shortenLog(sequence: number): boolean;
+  shortenLog(sequence: number): Promise<boolean>;
   /** distinct keys changed in `(after, until]`, ascending */
   changedAfter(after: number, until: number): Float64Array;
   rowsOf(keys: Float64Array): VectorRows;

@@ -20,7 +20,7 @@ import { contentHash } from "../store/memories.js";
 import { SCHEMA_VERSION } from "../store/schema.js";
 import { repairSchemaFault, schemaFaults } from "../store/schema-check.js";
 import { Store } from "../store/store.js";
-import { embedderCode } from "./embedder-code.js";
+import { embedderCode, storedEmbedderCode } from "./embedder-code.js";
 import type { OpenWiring } from "./open-wiring.js";
 import type { Wiring } from "./recall-parts.js";
 
@@ -60,6 +60,7 @@ export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {
       if (config.remote.storesVectors) await wiring.questions.learn();
     },
     lexicalRepair: store.lexicalRepair,
+    supervisor: wiring.supervisor,
     syncVectors: async () => searches.open()?.sync(),
     changed: () => searches.open()?.scheduleSync(),
   };
@@ -91,10 +92,11 @@ function backfillOf(wiring: MaintenanceWiring): Backfill {
     waitingKeys: (code, after, limit) => store.vectorGaps.waitingKeys(code, after, limit),
     countWithoutVector: (code, agentId) => store.vectorGaps.countWithoutVector(code, agentId),
     texts: (keys) => store.vectorGaps.texts(keys),
-    putVectors: (code, rows) =>
-      store.database.transaction(() => {
+    putVectors: (known, rows) => {
+      const put = (): void => {
         // A server's model may have changed while texts were embedded for the one before.
-        if (embedderCode(wiring) !== code) return;
+        if (embedderCode(wiring) !== known) return;
+        const code = storedEmbedderCode(wiring) as number;
         const now = store.vectorGaps.texts(rows.map(({ key }) => key));
         for (const { key, text, embedding } of rows) {
           // The row may have been changed or deleted while its text was embedded.
@@ -102,7 +104,9 @@ function backfillOf(wiring: MaintenanceWiring): Backfill {
           if (embedding === null) store.embeddings.markBlank(key, code);
           else store.embeddings.put(key, code, embedding.blocks);
         }
-      }),
+      };
+      return store.database.write(put, { background: true });
+    },
     lease: (ms) => lease.take(ms),
     release: () => lease.release(),
     changed: () => searches.open()?.scheduleSync(),
@@ -141,6 +145,7 @@ function healthParts(
     backfill,
     remote: wiring.remote,
     operatingContext,
+    standing: () => wiring.supervisor.standing(),
     vectors: () => searches.open()?.info() ?? null,
     syncVectors: async () => searches.open()?.sync(),
     areVectorFilesIntact: async () => (await searches.open()?.verify()) ?? true,

@@ -6,9 +6,10 @@ import { identityKey, presentIdentity } from "../embedding/embedder.js";
 import { openEmbedder } from "../embedding/open-embedder.js";
 import { ReopeningEmbedder } from "../embedding/reopening.js";
 import { log, setLogLevel } from "../log.js";
-import { CalibrationStore } from "../maintenance/calibration.js";
+import { CalibrationStore, type SettingsStore } from "../maintenance/calibration.js";
 import { openCore } from "../native/core.js";
 import { Store } from "../store/store.js";
+import { Supervisor } from "../supervisor.js";
 import { questionDirections } from "./question-directions.js";
 import type { Wiring } from "./recall-parts.js";
 import { remoteParts } from "./remote-parts.js";
@@ -17,6 +18,15 @@ import { vectorSearches } from "./vector-searches.js";
 export interface OpenWiring extends Wiring {
   /** why the native code does not run; null when it does or was not wanted */
   readonly nativeNotice: string | null;
+}
+
+/** Named values that are written when their turn has come. */
+function queuedSettings({ database, settings }: Store): SettingsStore {
+  return {
+    get: (name) => settings.get(name),
+    put: (name, value) => database.write(() => settings.put(name, value)),
+    remove: (name) => database.write(() => settings.remove(name)),
+  };
 }
 
 /** Throws `driver_missing`, `schema_mismatch` or `storage_unavailable`. */
@@ -35,15 +45,16 @@ export function openWiring(config: Config, clock: { now(): number }, { readOnly 
     queryTimeoutMs: config.embedding.queryTimeoutMs,
     now: () => clock.now(),
   });
-  const searches = vectorSearches(config, core, store, embedder);
-  const calibrations = new CalibrationStore(store.settings, () => {
+  const supervisor = new Supervisor(clock);
+  const searches = vectorSearches(config, core, store, embedder, supervisor);
+  const calibrations = new CalibrationStore(queuedSettings(store), () => {
     const identity = presentIdentity(embedder);
     return identity === null ? null : identityKey(identity);
   });
   const questions = questionDirections({ store, embedder });
-  const remote = remoteParts(config, clock, store, embedder);
+  const remote = remoteParts(config, clock, store, embedder, supervisor);
   return {
-    ...{ config, clock, core, store, embedder, searches, calibrations, questions, remote },
+    ...{ config, clock, core, store, embedder, searches, calibrations, questions, remote, supervisor },
     nativeNotice: notice,
   };
 }

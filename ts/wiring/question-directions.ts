@@ -44,8 +44,9 @@ export function questionDirections({
       if (key === null || read(key) !== undefined) return;
       const directions = await learnQuestionDirections(embedder);
       // The backend may have become another model meanwhile.
-      if (key === presentKey())
-        store.settings.put(settingOf(key), directions === null ? NONE : format(directions));
+      if (key !== presentKey()) return;
+      const text = directions === null ? NONE : format(directions);
+      await store.database.write(() => store.settings.put(settingOf(key), text), { background: true });
     },
   };
 }

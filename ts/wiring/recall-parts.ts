@@ -11,6 +11,7 @@ import type { NativeCore } from "../native/contract.js";
 import type { RecallParts } from "../recall/recall-parts.js";
 import type { VectorSource } from "../recall/retrievers/vector.js";
 import type { Store } from "../store/store.js";
+import type { Supervisor } from "../supervisor.js";
 import { embedderCode } from "./embedder-code.js";
 import type { QuestionDirectionStore } from "./question-directions.js";
 import type { RemoteParts } from "./remote-parts.js";
@@ -26,6 +27,8 @@ export interface Wiring {
   readonly calibrations: CalibrationStore;
   /** null in mode local */
   readonly remote: RemoteParts | null;
+  /** background work runs under it */
+  readonly supervisor: Supervisor;
   readonly questions: QuestionDirectionStore;
 }
 

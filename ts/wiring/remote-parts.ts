@@ -10,6 +10,7 @@ import type { RemoteVectors } from "../recall/retrievers/meaning.js";
 import { Lease } from "../store/lease.js";
 import { RemoteRows } from "../store/remote-rows.js";
 import type { Store } from "../store/store.js";
+import type { Supervisor } from "../supervisor.js";
 import { searchRemotely } from "../vectors/remote-search.js";
 
 export interface RemoteParts {
@@ -24,6 +25,7 @@ export function remoteParts(
   clock: { now(): number },
   store: Store,
   embedder: Pick<Embedder, "identity">,
+  supervisor: Supervisor,
 ): RemoteParts | null {
   const { mode, storesVectors, searchTimeoutMs, indexTimeoutMs } = config.remote;
   if (mode === "local") return null;
@@ -48,7 +50,8 @@ export function remoteParts(
     search: async (agentId, query, options) => {
       const hits = await service.search(agentId, query, options);
       const isAll = options.minSimilarity <= -1 && !store.database.readOnly;
-      if (hits.length === 0 && isAll) push.noticeLoss(agentId);
+      if (hits.length === 0 && isAll)
+        supervisor.run("pushing to the vector service", () => push.noticeLoss(agentId)).catch(() => {});
       return hits;
     },
   };

@@ -9,7 +9,9 @@ import { describeError } from "../errors.js";
 import { log } from "../log.js";
 import type { NativeCore } from "../native/contract.js";
 import { twinCore } from "../native/twin/core.js";
+import { NO_CODE } from "../store/embeddings.js";
 import type { Store } from "../store/store.js";
+import type { Supervisor } from "../supervisor.js";
 import { VectorSearch } from "../vectors/vector-search.js";
 import type { VectorSource } from "../vectors/vector-source.js";
 
@@ -26,6 +28,7 @@ export function vectorSearches(
   core: NativeCore,
   store: Store,
   embedder: Embedder,
+  supervisor: Supervisor,
 ): VectorSearches {
   // A server may change its model, and change back: searches that are running keep theirs.
   const opened = new Map<string, VectorSearch>();
@@ -34,7 +37,7 @@ export function vectorSearches(
       const identity = presentIdentity(embedder);
       if (identity === null) return null;
       const key = identityKey(identity);
-      const search = opened.get(key) ?? openVectorSearch(config, core, store, identity);
+      const search = opened.get(key) ?? openVectorSearch(config, core, store, identity, supervisor);
       opened.set(key, search);
       return search;
     },
@@ -63,6 +66,7 @@ function openVectorSearch(
   core: NativeCore,
   store: Store,
   identity: EmbedderIdentity,
+  supervisor: Supervisor,
 ): VectorSearch {
   const { dimension } = identity;
   const key = identityKey(identity);
@@ -72,26 +76,31 @@ function openVectorSearch(
   // A database in memory has no files, and the addon's index is files.
   const engine = folder === null ? twinCore : core;
   const index = engine.openVectorIndex({ ...options, folder });
-  return new VectorSearch(
-    index,
-    storedVectors(store, store.embeddings.embedderCode(key, dimension), dimension),
-    {
-      inMemory: folder === null || core.kind === "twin",
-      // Never locked, so the addon makes no files there. A path whose folder is readable for certain.
-      openScratch: () => engine.openVectorIndex({ ...options, folder: `${config.database.path}.none` }),
-    },
-  );
+  return new VectorSearch(index, storedVectors(store, key, dimension), {
+    supervisor,
+    inMemory: folder === null || core.kind === "twin",
+    // Never locked, so the addon makes no files there. A path whose folder is readable for certain.
+    openScratch: () => engine.openVectorIndex({ ...options, folder: `${config.database.path}.none` }),
+  });
 }
 
-function storedVectors({ embeddings, changeLog }: Store, embedder: number, dimension: number): VectorSource {
+function storedVectors({ embeddings, changeLog }: Store, identity: string, dimension: number): VectorSource {
+  let known: number = NO_CODE;
+  const embedder = (): number => {
+    if (known === NO_CODE) known = embeddings.knownCode(identity);
+    return known;
+  };
+  // Where nothing of this embedder is kept no index of it needs the log.
+  const shorten = async (sequence: number): Promise<boolean> =>
+    embedder() !== NO_CODE && changeLog.shorten(embedder(), sequence);
   return {
     lastSequence: () => embeddings.lastSequence(),
     firstSequence: () => embeddings.firstSequence(),
-    shortenLog: (sequence) => changeLog.shorten(embedder, sequence),
+    shortenLog: shorten,
     changedAfter: (after, until) => embeddings.changedAfter(after, until),
-    rowsOf: (keys) => embeddings.rowsOf(keys, embedder, dimension),
-    rowsAfter: (afterId, limit) => embeddings.rowsAfter(afterId, embedder, dimension, limit),
-    rowsBefore: (beforeId, limit) => embeddings.rowsBefore(beforeId, embedder, dimension, limit),
+    rowsOf: (keys) => embeddings.rowsOf(keys, embedder(), dimension),
+    rowsAfter: (afterId, limit) => embeddings.rowsAfter(afterId, embedder(), dimension, limit),
+    rowsBefore: (beforeId, limit) => embeddings.rowsBefore(beforeId, embedder(), dimension, limit),
   };
 }
 

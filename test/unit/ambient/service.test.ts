@@ -103,22 +103,26 @@ describe("relations", () => {
   it("are declared once, removed once, and only between visible rows", async () => {
     const { service } = await withNotes();
     const relate = (remove = false) => service.ambient.relate("mem:1", "mem:2", "supports", { remove });
-    expect([relate(), relate(), relate(true), relate(true)]).toEqual([
+    expect([await relate(), await relate(), await relate(true), await relate(true)]).toEqual([
       "added",
       "exists",
       "removed",
       "absent",
     ]);
-    expect(() => service.ambient.relate("mem:1", "mem:99", "supports")).toThrow("to_ref names no record");
-    expect(() => service.ambient.relate("mem:1", "mem:1", "supports")).toThrow("the same record");
-    expect(() => service.ambient.relate("mem:1", "mem:2", "supports", { agentId: "other" })).toThrow();
+    await expect(service.ambient.relate("mem:1", "mem:99", "supports")).rejects.toThrow(
+      "to_ref names no record",
+    );
+    await expect(service.ambient.relate("mem:1", "mem:1", "supports")).rejects.toThrow("the same record");
+    await expect(
+      service.ambient.relate("mem:1", "mem:2", "supports", { agentId: "other" }),
+    ).rejects.toThrow();
   });
 
   it("go with either end", async () => {
     const { service, path } = await withNotes();
-    service.ambient.relate("mem:1", "mem:2", "supports");
-    service.ambient.relate("mem:3", "mem:1", "relates_to");
-    service.deleteMemory(1);
+    await service.ambient.relate("mem:1", "mem:2", "supports");
+    await service.ambient.relate("mem:3", "mem:1", "relates_to");
+    await service.deleteMemory(1);
     expect(sql(path, "SELECT * FROM relations")).toEqual([]);
   });
 
@@ -146,14 +150,14 @@ describe("relations", () => {
 
   it("survive circles", async () => {
     const { service, ask } = await withNotes();
-    service.ambient.relate("mem:1", "mem:2", "supersedes");
-    service.ambient.relate("mem:2", "mem:1", "supersedes");
+    await service.ambient.relate("mem:1", "mem:2", "supersedes");
+    await service.ambient.relate("mem:2", "mem:1", "supersedes");
     expect((await ask("when did the parser rewrite land on staging", { directK: 1 })).direct).toHaveLength(1);
   });
 
   it("bring linked rows in through the lens", async () => {
     const { service, ask } = await withNotes();
-    service.ambient.relate("mem:1", "mem:2", "relates_to");
+    await service.ambient.relate("mem:1", "mem:2", "relates_to");
     const { lensing } = await ask("when did the parser rewrite land on staging");
     expect(lensing.map(({ key }) => key)).toEqual([4]);
     expect(lensing[0]?.gap).toBeGreaterThan(0.05);
@@ -165,7 +169,7 @@ describe("passive and counted use", () => {
     const { service, ask, path } = await withNotes();
     const before = await ask("parser rewrite staging");
     for (let i = 0; i < 5; i++) expect(await ask("parser rewrite staging")).toEqual(before);
-    service.ambient.uses.flush();
+    await service.ambient.uses.flush();
     expect(sql(path, "SELECT * FROM uses")).toEqual([]);
     expect(sql(path, "SELECT * FROM co_uses")).toEqual([]);
   });
@@ -174,7 +178,7 @@ describe("passive and counted use", () => {
     const { service, path } = await withNotes();
     await service.recall({ query: "red bicycle chain, garden soil" });
     service.getContents(["mem:2"]);
-    service.ambient.uses.flush();
+    await service.ambient.uses.flush();
     const counts = sql(path, "SELECT record_key, recall_count FROM uses ORDER BY record_key");
     expect(counts).toContainEqual({ record_key: 4, recall_count: 3 });
     expect(counts).toContainEqual({ record_key: 8, recall_count: 1 });
@@ -188,11 +192,11 @@ describe("passive and counted use", () => {
   it("weights of pairs stay bounded and fade", async () => {
     const { service, clock, path } = await withNotes();
     for (let i = 0; i < 400; i++) service.getContents(["mem:1", "mem:2"]);
-    service.ambient.uses.flush();
+    await service.ambient.uses.flush();
     expect(Number(sql(path, "SELECT weight FROM co_uses")[0]?.["weight"])).toBeLessThanOrEqual(8);
     clock.advance(30 * 86_400_000);
     service.getContents(["mem:1", "mem:2"]);
-    service.ambient.uses.flush();
+    await service.ambient.uses.flush();
     expect(Number(sql(path, "SELECT weight FROM co_uses")[0]?.["weight"])).toBeLessThan(6);
   });
 });
@@ -204,13 +208,13 @@ describe("novelty", () => {
     const query = "parser rewrite staging";
     const session = { directK: 1, sessionKey: "s1" };
     const [first] = await rows(query, session);
-    service.ambient.uses.flush();
+    await service.ambient.uses.flush();
     const [second] = await rows(query, session);
-    service.ambient.uses.flush();
+    await service.ambient.uses.flush();
     expect(second).not.toBe(first);
     expect(await rows(query, { directK: 1, sessionKey: "s2" })).toEqual([first]);
     expect(await rows("red bicycle chain", session)).toHaveLength(1);
-    service.ambient.uses.flush();
+    await service.ambient.uses.flush();
     expect(await rows("red bicycle chain", session)).toHaveLength(1);
   });
 

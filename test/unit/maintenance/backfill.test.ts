@@ -127,9 +127,9 @@ function parts(more: Partial<BackfillParts> = {}) {
     waitingKeys: () => [],
     countWithoutVector: () => ({ memories: 10 - filled.length, episodes: 0, waiting: 0 }),
     texts: (keys) => new Map(keys.map((key) => [key, key === 8 ? "bad" : `text ${key}`])),
-    putVectors: (_, rows) => void filled.push(...rows.map(({ key }) => key)),
-    lease: () => true,
-    release: () => {},
+    putVectors: async (_, rows) => void filled.push(...rows.map(({ key }) => key)),
+    lease: async () => true,
+    release: async () => {},
     changed: () => {},
     maxRetries: 2,
     ...more,
@@ -180,47 +180,47 @@ describe("filling in", () => {
   });
 
   it("leaves it to another process that has the lease", async () => {
-    const { backfill, filled } = parts({ lease: () => false });
+    const { backfill, filled } = parts({ lease: async () => false });
     expect(await backfill.run()).toMatchObject({ end: "busy" });
     expect(filled).toEqual([]);
   });
 });
 
 describe("a lease", () => {
-  it("belongs to one, until it is given back or runs out", () => {
+  it("belongs to one, until it is given back or runs out", async () => {
     const store = openStore();
     let now = 0;
     const lease = () => new Lease(store.database, store.settings, "work", () => now);
     const [first, second] = [lease(), lease()];
-    expect(first.take(1000)).toBe(true);
-    expect(second.take(1000)).toBe(false);
-    expect(first.take(1000)).toBe(true);
-    second.release();
-    expect(second.take(1000)).toBe(false);
+    expect(await first.take(1000)).toBe(true);
+    expect(await second.take(1000)).toBe(false);
+    expect(await first.take(1000)).toBe(true);
+    await second.release();
+    expect(await second.take(1000)).toBe(false);
     now = 1001;
-    expect(second.take(1000)).toBe(true);
-    first.release();
-    expect(first.take(1000)).toBe(false);
-    second.release();
-    expect(first.take(1000)).toBe(true);
+    expect(await second.take(1000)).toBe(true);
+    await first.release();
+    expect(await first.take(1000)).toBe(false);
+    await second.release();
+    expect(await first.take(1000)).toBe(true);
   });
 
-  it("is prolonged while its process works, and runs out when that is killed", () => {
+  it("is prolonged while its process works, and runs out when that is killed", async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const store = openStore();
     let now = 0;
     const lease = () => new Lease(store.database, store.settings, "work", () => now);
     const [first, second] = [lease(), lease()];
-    expect(first.take(15_000)).toBe(true);
-    for (; now < 60_000; now += 5000) vi.advanceTimersByTime(5000);
-    expect(second.take(15_000)).toBe(false);
+    expect(await first.take(15_000)).toBe(true);
+    for (; now < 60_000; now += 5000) await vi.advanceTimersByTimeAsync(5000);
+    expect(await second.take(15_000)).toBe(false);
     // A killed process prolongs nothing.
     vi.clearAllTimers();
     now += 9000;
-    expect(second.take(15_000)).toBe(false);
+    expect(await second.take(15_000)).toBe(false);
     now += 6000;
-    expect(second.take(15_000)).toBe(true);
+    expect(await second.take(15_000)).toBe(true);
   });
 });
 
@@ -274,7 +274,7 @@ describe("stretches that a write leaves behind", () => {
     const { settings } = await slowServer();
     const { service } = await openTestMemory({ settings });
     await service.store({ agentId: "agent-a", content: report });
-    service.maintenance.mergeMemories({
+    await service.maintenance.mergeMemories({
       sourceAgent: "agent-a",
       targetAgent: "agent-b",
       mode: "move",

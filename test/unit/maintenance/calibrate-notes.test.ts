@@ -73,9 +73,14 @@ describe("a calibration", () => {
     expect((await service.calibration.calibrate("default")).calibration.sampled).toBeGreaterThan(30);
   });
 
-  it("of less than half the rows counts no more, unless somebody calibrates by hand", () => {
+  it("of less than half the rows counts no more, unless somebody calibrates by hand", async () => {
     const calibrations = aStore();
-    calibrations.put("a", { unrelated: 0.8, threshold: 0.9, confidence: null, rows: 40 } as Calibration);
+    await calibrations.put("a", {
+      unrelated: 0.8,
+      threshold: 0.9,
+      confidence: null,
+      rows: 40,
+    } as Calibration);
     expect(calibrations.levels("a", 1, 79)).toMatchObject({ unrelated: 0.8, cosine: 0.9 });
     expect(calibrations.levels("a", 1, 80)).toMatchObject({ unrelated: null, cosine: null, beta: 1 });
     expect(calibrations.levels("a", 1)).toMatchObject({ unrelated: 0.8, cosine: 0.9 });
@@ -84,9 +89,9 @@ describe("a calibration", () => {
   it("that failed is tried again when the rows have doubled, in other processes too", async () => {
     const calibrations = aStore();
     expect(calibrations.isDue("a", 40)).toBe(true);
-    calibrations.putFailure("a", 40);
+    await calibrations.putFailure("a", 40);
     expect([calibrations.isDue("a", 79), calibrations.isDue("a", 80)]).toEqual([false, true]);
-    calibrations.remove("a");
+    await calibrations.remove("a");
     expect(calibrations.isDue("a", 40)).toBe(true);
     // Rows that all hold the same words have no unrelated ones among them.
     const { service, path } = await openTestMemory({ settings: STATIC });
@@ -102,8 +107,8 @@ function aStore(): CalibrationStore {
   return new CalibrationStore(
     {
       get: (name) => kept.get(name) ?? null,
-      put: (name, value) => void kept.set(name, value),
-      remove: (name) => void kept.delete(name),
+      put: async (name, value) => void kept.set(name, value),
+      remove: async (name) => void kept.delete(name),
     },
     () => "model",
   );

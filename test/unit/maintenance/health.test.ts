@@ -19,9 +19,9 @@ async function withRows(settings: Record<string, string> = {}) {
   const memory = await openTestMemory({ settings });
   for (const content of ["the staging host is gamma", "the parser eats commas", "locked row"])
     await memory.service.store({ agentId: "agent-a", content });
-  memory.service.setLocked(3, true, { agentId: "agent-a" });
+  await memory.service.setLocked(3, true, { agentId: "agent-a" });
   await memory.service.archiveEpisode({ agentId: "agent-a", summary: "we shipped it" });
-  memory.service.updateProfile("Short answers.", { agentId: "agent-a" });
+  await memory.service.updateProfile("Short answers.", { agentId: "agent-a" });
   return memory;
 }
 
@@ -117,7 +117,7 @@ describe("check_health", () => {
     await service.store({ agentId: "agent-a", projectId: "y", content: "same" });
     await service.store({ agentId: "agent-a", projectId: "x", channel: "c", content: "other" });
     await service.store({ agentId: "agent-a", projectId: "", content: "same" });
-    service.setLocked(2, true, { agentId: "agent-a" });
+    await service.setLocked(2, true, { agentId: "agent-a" });
     expect((await check(service, ["duplicate_content"], true)).repaired).toEqual({ duplicate_content: 1 });
     expect(sql(path, "SELECT id FROM memories ORDER BY id")).toEqual([{ id: 2 }, { id: 3 }, { id: 4 }]);
   });

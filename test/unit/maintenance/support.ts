@@ -21,7 +21,7 @@ export async function fill(service: MemoryService): Promise<void> {
     source: { type: "User", id: "u1", name: "Kei" },
   });
   await put("the staging host is delta", { relations: [{ type: "supersedes", ref: "mem:1" }] });
-  service.setLocked(1, true, { agentId: "agent-a" });
+  await service.setLocked(1, true, { agentId: "agent-a" });
   await service.archiveEpisode({
     agentId: "agent-a",
     summary: "we shipped it",
@@ -33,7 +33,7 @@ export async function fill(service: MemoryService): Promise<void> {
     summary: "we shipped it",
     history: [{ timestamp: "2025-01-01T00:00:00Z" }, { timestamp: "2025-01-01T02:00:00Z" }],
   });
-  service.updateProfile("Prefers short answers.", { agentId: "agent-a" });
+  await service.updateProfile("Prefers short answers.", { agentId: "agent-a" });
   await service.store({ agentId: "agent-b", content: "the staging host is gamma 🎌" });
 }
 

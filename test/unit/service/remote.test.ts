@@ -53,8 +53,8 @@ describe("what is stored", () => {
     await service.updateMemory(1, "my automobile is red", { agentId: A });
     await vi.waitFor(() => expect(held()["mem:1"]).toBe("my automobile is red"));
     await store("tulips need water");
-    service.deleteMemory(1, { agentId: A });
-    service.deleteEpisode(1, { agentId: A });
+    await service.deleteMemory(1, { agentId: A });
+    await service.deleteEpisode(1, { agentId: A });
     await vi.waitFor(() => expect(held()).toEqual({ "mem:2": "tulips need water" }));
     expect(routes()).not.toContain("purge");
   });
@@ -63,7 +63,7 @@ describe("what is stored", () => {
     const { service, store } = await open();
     await store("mine");
     await store("theirs", { agentId: "agent-b" });
-    service.deleteAgentData(A);
+    await service.deleteAgentData(A);
     await vi.waitFor(() => expect(routes()).toContain("purge"));
     await vi.waitFor(() => expect(stub.namespaces.has(`cpersona:${A}`)).toBe(false));
     expect(held("agent-b")).toEqual({ "mem:2": "theirs" });
@@ -120,7 +120,7 @@ describe("what the service missed", () => {
     stub.statusOf.remove = 500;
     expect(await store("stored during the outage")).toMatchObject({ result: "stored", embedded: true });
     await service.updateMemory(1, "changed during the outage", { agentId: A });
-    service.deleteMemory(2, { agentId: A });
+    await service.deleteMemory(2, { agentId: A });
     expect(service.maintenance.queueStatus().pending).toBe(2);
     expect((await recall("deleted during the outage")).texts).not.toContain("deleted during the outage");
     const sick = await service.maintenance.checkHealth({
@@ -171,7 +171,7 @@ describe("what the service missed", () => {
       unconfined: true,
     });
     await vi.waitFor(() => expect(Object.values(held("agent-b"))).toHaveLength(5));
-    service.maintenance.mergeMemories({
+    await service.maintenance.mergeMemories({
       sourceAgent: A,
       targetAgent: "agent-c",
       mode: "move",

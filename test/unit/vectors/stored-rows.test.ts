@@ -33,7 +33,7 @@ function aSource() {
   const source: VectorSource = {
     lastSequence: () => changes.length,
     firstSequence: () => state.first,
-    shortenLog: () => false,
+    shortenLog: async () => false,
     changedAfter: (after, until) =>
       Float64Array.from(new Set(changes.slice(after, until))).sort((a, b) => a - b),
     rowsOf: (keys) => rows(Array.from(keys).filter((key) => angles.has(key))),

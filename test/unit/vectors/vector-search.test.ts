@@ -5,6 +5,7 @@ import { recordKey } from "../../../ts/domain/record.js";
 import type { NativeCore, VectorIndex } from "../../../ts/native/contract.js";
 import { openCore } from "../../../ts/native/core.js";
 import type { Store } from "../../../ts/store/store.js";
+import { Supervisor } from "../../../ts/supervisor.js";
 import { VectorSearch } from "../../../ts/vectors/vector-search.js";
 import type { VectorQuery } from "../../../ts/vectors/vector-source.js";
 import { aMemory, anEmbedding } from "../../support/builders.js";
@@ -69,6 +70,7 @@ function openSearch(core: NativeCore, path: string, folder: string): Bench {
       rowsBefore: (before, limit) => store.embeddings.rowsBefore(before, code, 3, limit),
     },
     {
+      supervisor: new Supervisor({ now: () => Date.now() }),
       inMemory: core.kind === "twin",
       openScratch: () => core.openVectorIndex({ ...options, folder: join(tempFolder(), "none") }),
     },

@@ -8,6 +8,9 @@ import { packageVersion } from "../../package-root.js";
 import { loadAccess } from "../load-access.js";
 import { operatorSummary } from "../operator-summary.js";
 
+/** Open writes are ended by then or refused; what was acknowledged is committed already. */
+const CLOSE_DEADLINE_MS = 3000;
+
 export interface HttpOptions {
   readonly host?: string | undefined;
   readonly port?: string | undefined;
@@ -45,10 +48,10 @@ export async function serveHttp(options: HttpOptions): Promise<void> {
     process.stderr.write(
       "cpersona-native warn: no token: everybody who reaches this port reads and writes\n",
     );
-  setTimeout(() => void service.maintain().catch(() => {}), 500).unref();
+  setTimeout(() => service.maintain().catch(() => {}), 500).unref();
   await stopped;
   await server.close();
-  await service.close();
+  await Promise.race([service.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_DEADLINE_MS))]);
   process.exit();
 }
 

@@ -9,6 +9,7 @@ import { serveStdio } from "../../mcp/stdio.js";
 import { packageVersion } from "../../package-root.js";
 import { LOCAL_CLIENT } from "../../service/access.js";
 import type { MemoryService } from "../../service/memory-service.js";
+import { guardProcess } from "../guard.js";
 import { loadAccess } from "../load-access.js";
 import { operatorSummary } from "../operator-summary.js";
 
@@ -18,6 +19,7 @@ const MAINTENANCE_DELAY_MS = 500;
 const CLOSE_DEADLINE_MS = 250;
 
 export async function serve(opened: () => void = () => {}): Promise<void> {
+  guardProcess();
   const config = readConfig();
   let opening: Promise<MemoryService> | undefined;
   const service = (): Promise<MemoryService> => {
@@ -48,12 +50,12 @@ export async function serve(opened: () => void = () => {}): Promise<void> {
   });
   mcp.server.oninitialized = () => {
     setImmediate(() => {
-      void import("../../mcp/tools/index.js");
-      void service().catch(() => {});
+      import("../../mcp/tools/index.js").catch(() => {});
+      service().catch(() => {});
     });
     setTimeout(
       () =>
-        void service()
+        service()
           .then((open) => open.maintain())
           .catch(() => {}),
       MAINTENANCE_DELAY_MS,

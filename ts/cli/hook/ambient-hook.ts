@@ -26,6 +26,8 @@ export async function runAmbientHook(
   const started = performance.now();
   let config: Config | null = null;
   const details: Record<string, unknown> = {};
+  process.on("uncaughtException", () => leave(config, { ...details, outcome: "failed" }, started));
+  process.on("unhandledRejection", () => leave(config, { ...details, outcome: "failed" }, started));
   try {
     config = readConfig(hookEnvironment());
     const deadline = config.ambient.hook.timeoutMs;
@@ -76,7 +78,7 @@ async function answerPrompt(
   const shown = hook.showComposed ? withComposed(safe, request) : safe;
   writeAll(isCodex || hook.output === "codex" ? envelope(shown) : `${shown}\n`);
   details["chars"] = shown.length;
-  answer.after();
+  await answer.after();
 }
 
 /** Reading it must leave time for an answer. */

@@ -13,18 +13,22 @@ export interface HookAnswer {
   /** for the log */
   readonly details: Readonly<Record<string, unknown>>;
   /** work for after the answer is out */
-  readonly after: () => void;
+  readonly after: () => Promise<void>;
 }
+
+const NOTHING = async (): Promise<void> => {};
+/** A showing that is not counted costs a repeat, a hook that waits costs every prompt. */
+const COUNT_WAIT_MS = 100;
 
 export async function askDatabase(config: Config, request: AmbientArguments): Promise<HookAnswer> {
   const { path } = config.database;
   // A hook must not leave a database behind in a place where nobody stored anything, nor wait for a pipe.
   if (path === ":memory:" || statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
-    return { text: "", details: { outcome: "no database" }, after: () => {} };
+    return { text: "", details: { outcome: "no database" }, after: NOTHING };
   const access = loadAccess(config);
   // What the stdio server may not read, the hook beside it may not show.
   if (access !== null && !access.callerOf(LOCAL_CLIENT).mayRead(config.agentId))
-    return { text: "", details: { outcome: "not allowed" }, after: () => {} };
+    return { text: "", details: { outcome: "not allowed" }, after: NOTHING };
   const ambient = openAnyway(hurried(config));
   const answer = await ambient.recall(request);
   const { composed, ...trace } = answer.trace;
@@ -32,7 +36,7 @@ export async function askDatabase(config: Config, request: AmbientArguments): Pr
     text: answer.text,
     details: { ...trace, composed_chars: composed.length },
     // Not closed: the process ends, and waiting for background work would hold up the prompt.
-    after: () => ambient.uses.flush(),
+    after: () => ambient.uses.flush(COUNT_WAIT_MS).catch(() => {}),
   };
 }
 
@@ -86,7 +90,7 @@ export async function askServer(config: Config, request: AmbientArguments): Prom
     redirect: "error",
   });
   const text = response.ok ? await limitedText(response) : "";
-  return { text, details: { outcome: `http ${response.status}` }, after: () => {} };
+  return { text, details: { outcome: `http ${response.status}` }, after: NOTHING };
 }
 
 /** More than any block has. */

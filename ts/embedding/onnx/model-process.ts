@@ -27,7 +27,7 @@ process.on("message", (message: OpenMessage | EmbedMessage) => {
     return;
   }
   (message.isUrgent ? urgent : patient).push(message);
-  void work();
+  work().catch((error: unknown) => send(failure(error)));
 });
 // The server is gone, or does not need the model any more. Then nothing keeps this process alive.
 process.on("disconnect", () => {

@@ -32,6 +32,7 @@ export const HEALTH_CHECKS = [
   check("null_episode_embedding", "warn", "agent", "repairable"),
   check("embedding_backend", "info", "store", "reported"),
   check("embedding_model", "info", "store", "repairable"),
+  check("background_work", "warn", "store", "reported"),
   check("remote_vectors", "warn", "store", "repairable"),
   check("vector_index", "info", "store", "repairable"),
   check("native_core", "info", "store", "reported"),

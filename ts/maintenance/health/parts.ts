@@ -5,6 +5,7 @@ import type { Embedder } from "../../embedding/embedder.js";
 import type { Health } from "../../store/health.js";
 import type { SchemaFault } from "../../store/schema-check.js";
 import type { MovedProfile, TransferCounts } from "../../store/transfer.js";
+import type { Standstill } from "../../supervisor.js";
 import type { Backfill } from "../backfill.js";
 import type { OperatingContextReader } from "../operating-context.js";
 import type { RemotePush } from "../remote-push.js";
@@ -21,6 +22,8 @@ export interface HealthParts {
   readonly backfill: Backfill;
   /** the vector service and what is wrong with it; null in mode local */
   readonly remote: { readonly push: RemotePush; readonly failure: () => string | null } | null;
+  /** background work that does not get on */
+  readonly standing: () => readonly Standstill[];
   readonly vectors: () => { readonly rows: number; readonly behind: number } | null;
   readonly syncVectors: () => Promise<void>;
   /** whether the files of the vector index pass their checksums */

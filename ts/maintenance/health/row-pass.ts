@@ -15,6 +15,11 @@ interface Tally {
   readonly ids: number[];
 }
 
+/** Those of the names that are checks of single rows. */
+export function rowCheckNames(names: readonly string[]): string[] {
+  return ROW_CHECKS.map(({ name }) => name).filter((name) => names.includes(name));
+}
+
 /** What the row checks among `names` find. With `repair` it mends as it goes, and counts what it mended. */
 export async function runRowChecks(
   names: readonly string[],

@@ -1,13 +1,13 @@
 // Runs the checks that are wanted, and repairs where asked. Locked rows are never touched; a check that
 // crashes is a finding, not a failure.
 
-import { describeError, MemoryError } from "../../errors.js";
+import { describeError, isStorageFault, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
 import { nextTurn } from "../../next-turn.js";
 import type { Progress } from "../progress.js";
 import { type Finding, HEALTH_CHECKS, type HealthIssue, type Severity } from "./check.js";
 import type { HealthParts } from "./parts.js";
-import { runRowChecks } from "./row-pass.js";
+import { rowCheckNames, runRowChecks } from "./row-pass.js";
 import { STORE_CHECKS } from "./store-checks.js";
 
 export interface HealthRequest {
@@ -69,7 +69,7 @@ async function find(
   parts: HealthParts,
   step: () => void,
 ): Promise<Map<string, Finding>> {
-  const found = await runRowChecks(names, agentId, parts);
+  const found = await rowFindings(names, agentId, parts);
   for (const name of names) {
     const check = STORE_CHECKS[name];
     if (check !== undefined) {
@@ -82,6 +82,25 @@ async function find(
   return found;
 }
 
+/** Rows that cannot be read are a finding of each check that wanted to read them. */
+async function rowFindings(
+  names: readonly string[],
+  agentId: string | null,
+  parts: HealthParts,
+): Promise<Map<string, Finding>> {
+  try {
+    return await runRowChecks(names, agentId, parts);
+  } catch (error) {
+    return new Map(rowCheckNames(names).map((each) => [each, crash(each, error)]));
+  }
+}
+
+function crash(name: string, error: unknown): Finding {
+  log("error", `health check ${name}: ${describeError(error)}`);
+  if (isStorageFault(error)) return { count: 1, severity: "critical", hint: `not checked: ${error.message}` };
+  return { count: 1, severity: "warn", hint: "the check crashed; the server's log has the details" };
+}
+
 async function guarded(
   name: string,
   work: () => Finding | null | Promise<Finding | null>,
@@ -89,8 +108,7 @@ async function guarded(
   try {
     return await work();
   } catch (error) {
-    log("error", `health check ${name}: ${describeError(error)}`);
-    return { count: 1, severity: "warn", hint: "the check crashed; the server's log has the details" };
+    return crash(name, error);
   }
 }
 

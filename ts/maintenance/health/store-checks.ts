@@ -123,6 +123,19 @@ export const STORE_CHECKS: Readonly<Record<string, StoreCheck | undefined>> = {
       return code === null ? 0 : transaction(() => rows.removeOtherVectors(code));
     },
   },
+  background_work: {
+    find: (_, { standing }) => {
+      const works = standing();
+      return counted(works.length, {
+        hint: "background work stands still and is tried again by itself; the reason says what would help",
+        details: {
+          works: works.map(({ name, since, reason, failures }) => {
+            return { name, since: new Date(since).toISOString(), reason, failures };
+          }),
+        },
+      });
+    },
+  },
   remote_vectors: {
     find: (agentId, { remote }) => {
       if (remote === null) return null;

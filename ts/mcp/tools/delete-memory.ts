@@ -9,8 +9,8 @@ export const deleteMemory = defineTool({
   output: z.object({ deleted_id: z.unknown().optional(), ...answerFields }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   paused: () => ({ ok: true, deleted_id: null }),
-  handle(input, service) {
-    service.deleteMemory(input.memory_id, { agentId: input.agent_id });
+  async handle(input, service) {
+    await service.deleteMemory(input.memory_id, { agentId: input.agent_id });
     return { ok: true, deleted_id: input.memory_id };
   },
 });

@@ -9,8 +9,8 @@ export const lockMemory = defineTool({
   output: z.object({ locked_id: z.unknown().optional(), ...answerFields }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   paused: () => ({ ok: true, locked_id: null }),
-  handle(input, service) {
-    service.setLocked(input.memory_id, true, { agentId: input.agent_id });
+  async handle(input, service) {
+    await service.setLocked(input.memory_id, true, { agentId: input.agent_id });
     return { ok: true, locked_id: input.memory_id };
   },
 });

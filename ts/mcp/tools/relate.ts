@@ -19,9 +19,9 @@ export const relate = defineTool({
     ...answerFields,
   }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  handle: (input, service) => ({
+  handle: async (input, service) => ({
     ok: true,
-    result: service.ambient.relate(input.from_ref, input.to_ref, input.type, {
+    result: await service.ambient.relate(input.from_ref, input.to_ref, input.type, {
       remove: input.remove,
       agentId: input.agent_id,
     }),

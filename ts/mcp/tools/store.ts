@@ -86,7 +86,7 @@ export const store = defineTool({
     };
     const outcome = await service.store(request);
     if (lock !== true) return storeAnswer(outcome);
-    service.setLocked(outcome.id, true, { agentId: agent_id });
+    await service.setLocked(outcome.id, true, { agentId: agent_id });
     return { ...storeAnswer(outcome), locked: true };
   },
 });

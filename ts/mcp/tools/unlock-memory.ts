@@ -9,8 +9,8 @@ export const unlockMemory = defineTool({
   output: z.object({ unlocked_id: z.unknown().optional(), ...answerFields }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   paused: () => ({ ok: true, unlocked_id: null }),
-  handle(input, service) {
-    service.setLocked(input.memory_id, false, { agentId: input.agent_id });
+  async handle(input, service) {
+    await service.setLocked(input.memory_id, false, { agentId: input.agent_id });
     return { ok: true, unlocked_id: input.memory_id };
   },
 });

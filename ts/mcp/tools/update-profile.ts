@@ -15,8 +15,8 @@ export const updateProfile = defineTool({
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   fail: profileFailure,
   paused: () => ({ ok: true, profiles_updated: 0 }),
-  handle(input, service) {
-    const { truncated } = service.updateProfile(input.profile, { agentId: input.agent_id });
+  async handle(input, service) {
+    const { truncated } = await service.updateProfile(input.profile, { agentId: input.agent_id });
     return { ok: true, profiles_updated: 1, ...(truncated ? { truncated: true } : {}) };
   },
 });
