@@ -7,7 +7,9 @@ import type { Backfill, BackfillOutcome } from "../maintenance/backfill.js";
 import { type DeepCheckParts, type DeepReport, runDeepChecks } from "../maintenance/deep-check.js";
 import { HEALTH_CHECKS } from "../maintenance/health/check.js";
 import { type HealthReport, runHealthChecks } from "../maintenance/health/run-checks.js";
-import { type MergeOutcome, type MergeParts, type MergeRequest, mergeAgents } from "../maintenance/merge.js";
+import { type DeleteState, DeleteWork } from "../maintenance/jobs/delete-work.js";
+import type { JobNotice, JobRunner } from "../maintenance/jobs/jobs.js";
+import { type MergeOutcome, type MergeRequest, mergeAgents } from "../maintenance/merge.js";
 import type { OldVectors } from "../maintenance/old-vectors.js";
 import type { OperatingContext, OperatingContextReader } from "../maintenance/operating-context.js";
 import type { Progress } from "../maintenance/progress.js";
@@ -19,6 +21,7 @@ import type { ImportOutcome } from "../maintenance/transfer/import-report.js";
 import { checkedPath, checkReplaceable } from "../maintenance/transfer/paths.js";
 import type { RecordSource } from "../maintenance/transfer/source.js";
 import { writeExport } from "../maintenance/transfer/write-export.js";
+import type { Store } from "../store/store.js";
 import type { TransferCounts } from "../store/transfer.js";
 import type {
   ExportRequest,
@@ -33,7 +36,8 @@ export interface MaintenanceParts {
   readonly clock: { now(): number };
   readonly backfill: Backfill;
   readonly health: DeepCheckParts;
-  readonly merge: MergeParts;
+  readonly store: Store;
+  readonly jobs: JobRunner;
   readonly imports: ImportParts;
   readonly operatingContext: OperatingContextReader;
   /** one unchanging view of the store; `close` it */
@@ -201,15 +205,28 @@ export class MaintenanceService {
     return outcome;
   }
 
-  /** Throws `invalid_argument`. */
-  mergeMemories(request: MergeRequest): MergeOutcome {
+  /** Throws `invalid_argument`, or `storage_busy` while other long work changes rows of one of the agents. */
+  async mergeMemories(request: MergeRequest): Promise<MergeOutcome> {
     this.#flush();
-    const outcome = mergeAgents(request, this.#parts.merge);
+    const outcome = await mergeAgents(request, this.#parts.store, this.#parts.jobs);
     if (!request.dryRun) {
       this.#parts.changed();
       this.#startSoon(0);
     }
     return outcome;
+  }
+
+  /** Deletes everything that an agent holds now, locked rows too. Once begun it is carried through, by whomever. */
+  async deleteAgent(agentId: string): Promise<TransferCounts> {
+    const { store, jobs } = this.#parts;
+    const id = await jobs.begin("delete", [agentId], () => DeleteWork.begin(store, agentId));
+    const { deleted, profiles } = (await jobs.carryOn(id))?.state as DeleteState;
+    return { memories: deleted.mem, episodes: deleted.ep, profiles };
+  }
+
+  /** Long work that changes rows of this agent (null = any) at this moment. */
+  underWay(agentId: string | null): JobNotice[] {
+    return this.#parts.jobs.underWay(agentId);
   }
 
   /** The operator's words; null while there are none. */
@@ -248,6 +265,8 @@ export class MaintenanceService {
 
   /** The work of a quiet moment: words index, missing vectors, vector index. Vectors go on by themselves. */
   async runOnce(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.#parts.jobs.watch();
     if (this.#isClosed) return;
     if (this.#parts.repairLexical())
       this.#self = { ...this.#self, wordsIndexRebuilt: this.#self.wordsIndexRebuilt + 1 };
@@ -315,7 +334,8 @@ export class MaintenanceService {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#waitingTimer);
-    await Promise.all([this.#parts.backfill.close(), this.#parts.remote?.close()]);
+    const { jobs, backfill, remote } = this.#parts;
+    await Promise.all([jobs.close(), backfill.close(), remote?.close()]);
   }
 }
 

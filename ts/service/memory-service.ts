@@ -266,10 +266,10 @@ export class MemoryService {
     return { truncated: clean.truncated };
   }
 
-  /** Deletes everything of one agent, named by the caller, locked rows too. */
-  deleteAgentData(agentId: string): { memories: number; episodes: number; profiles: number } {
+  /** Deletes everything of one agent, named by the caller, locked rows too. Once begun it is carried through. */
+  async deleteAgentData(agentId: string): Promise<{ memories: number; episodes: number; profiles: number }> {
     if (agentId === "") throw invalidArgument("agent_id", "is required for bulk deletion");
-    const deleted = this.#parts.store.deleteAgent(agentId);
+    const deleted = await this.maintenance.deleteAgent(agentId);
     this.calibration.forget(agentId);
     this.#vectorsChanged();
     void this.#parts.remote?.run();

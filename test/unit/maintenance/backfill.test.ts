@@ -274,7 +274,7 @@ describe("stretches that a write leaves behind", () => {
     const { settings } = await slowServer();
     const { service } = await openTestMemory({ settings });
     await service.store({ agentId: "agent-a", content: report });
-    service.maintenance.mergeMemories({
+    await service.maintenance.mergeMemories({
       sourceAgent: "agent-a",
       targetAgent: "agent-b",
       mode: "move",

@@ -16,7 +16,7 @@ describe("an export", () => {
     await service.recall({ agentId: "agent-a", query: "staging host" });
     const path = newPath();
     const before = await exportTo(service, path);
-    for (const agent of ALL_AGENTS) service.deleteAgentData(agent);
+    for (const agent of ALL_AGENTS) await service.deleteAgentData(agent);
     expect(await importFrom(service, path)).toMatchObject({
       importedMemories: 5,
       skippedMemories: 0,

@@ -63,7 +63,7 @@ describe("what is stored", () => {
     const { service, store } = await open();
     await store("mine");
     await store("theirs", { agentId: "agent-b" });
-    service.deleteAgentData(A);
+    await service.deleteAgentData(A);
     await vi.waitFor(() => expect(routes()).toContain("purge"));
     await vi.waitFor(() => expect(stub.namespaces.has(`cpersona:${A}`)).toBe(false));
     expect(held("agent-b")).toEqual({ "mem:2": "theirs" });
@@ -171,7 +171,7 @@ describe("what the service missed", () => {
       unconfined: true,
     });
     await vi.waitFor(() => expect(Object.values(held("agent-b"))).toHaveLength(5));
-    service.maintenance.mergeMemories({
+    await service.maintenance.mergeMemories({
       sourceAgent: A,
       targetAgent: "agent-c",
       mode: "move",

@@ -23,8 +23,8 @@ export const deleteAgentData = defineTool({
     deleted_episodes: 0,
     deleted_pending_tasks: 0,
   }),
-  handle(input, service) {
-    const deleted = service.deleteAgentData(input.agent_id);
+  async handle(input, service) {
+    const deleted = await service.deleteAgentData(input.agent_id);
     return {
       ok: true,
       agent_id: input.agent_id,

@@ -21,7 +21,7 @@ export const mergeMemories = defineTool({
     ...answerFields,
   }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  handle(input, service, { progress }) {
+  async handle(input, service, { progress }) {
     const paused = service.pauses.state(input.session_key ?? "").paused;
     const request = {
       sourceAgent: input.source_agent_id,
@@ -30,7 +30,7 @@ export const mergeMemories = defineTool({
       dryRun: input.dry_run || paused,
       progress,
     };
-    const answer = mergeAnswer(request, service.maintenance.mergeMemories(request));
+    const answer = mergeAnswer(request, await service.maintenance.mergeMemories(request));
     return { ...answer, ...(paused ? { persisted: false } : {}) };
   },
 });
