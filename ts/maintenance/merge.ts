@@ -1,15 +1,15 @@
-// One agent's records into another's, copied or moved, in one transaction. What the target holds already is
-// skipped; a target's profile always wins.
+// One agent's records into another's, copied or moved, in short steps. What the target holds already is skipped; a
+// target's profile always wins.
 
-import type { Episode, Memory } from "../domain/memory.js";
-import { type RecordId, recordKey } from "../domain/record.js";
+import { recordKey } from "../domain/record.js";
 import { invalidArgument } from "../errors.js";
+import { nextTurn } from "../next-turn.js";
 import { checkScope } from "../remember/checks.js";
-import type { RecordBelongings } from "../store/belongings.js";
-import type { NewEmbedding } from "../store/store.js";
+import type { Store } from "../store/store.js";
+import { HeldEpisodes } from "./jobs/held-episodes.js";
+import type { JobRunner } from "./jobs/jobs.js";
+import { type MergeState, MergeWork } from "./jobs/merge-work.js";
 import type { Progress } from "./progress.js";
-import type { ExportSnapshot } from "./transfer/export.js";
-import { ImportTarget, type TargetStore } from "./transfer/target.js";
 
 export interface MergeRequest {
   readonly sourceAgent: string;
@@ -33,165 +33,119 @@ export interface MergeOutcome {
   readonly left: { readonly memories: number; readonly episodes: number; readonly profiles: number } | null;
 }
 
-export interface MergeParts {
-  readonly rows: ExportSnapshot;
-  readonly store: TargetStore;
-  readonly dimensionOf: (identity: string) => number;
-}
+type Counts = Pick<MergeState, "merged" | "skipped" | "relations" | "profile">;
 
-const PAGE_ROWS = 200;
-
-interface Row {
-  readonly kind: "mem" | "ep";
-  readonly id: number;
-  readonly row: Memory | Episode;
-  readonly belongings: RecordBelongings;
-}
-
-/** Throws `invalid_argument`. A move keeps the records' ids, so that refs go on to hold. */
-export function mergeAgents(request: MergeRequest, parts: MergeParts): MergeOutcome {
-  const { sourceAgent, targetAgent } = request;
+/** Throws `invalid_argument`, or `storage_busy` while other long work changes rows of one of the agents. */
+export async function mergeAgents(
+  request: MergeRequest,
+  store: Store,
+  jobs: JobRunner,
+): Promise<MergeOutcome> {
+  const { sourceAgent, targetAgent, mode, dryRun, progress } = request;
   if (sourceAgent === "") throw invalidArgument("source_agent_id", "must not be empty");
   if (targetAgent === "") throw invalidArgument("target_agent_id", "must not be empty");
   if (sourceAgent === targetAgent) throw invalidArgument("target_agent_id", "must be another agent");
   checkScope({ agentId: targetAgent, projectId: "", channel: "" });
-  return parts.store.transaction(() => new MergeRun(request, parts).finish());
+  if (dryRun) return toOutcome(await new MergePreview(request, store).run(), mode);
+  const id = await jobs.begin("merge", [sourceAgent, targetAgent], () =>
+    MergeWork.begin(store, sourceAgent, targetAgent, mode === "move"),
+  );
+  const job = await jobs.carryOn(id, progress);
+  return toOutcome(job?.state as MergeState, mode);
 }
 
-class MergeRun {
+function toOutcome({ merged, skipped, relations, profile }: Counts, mode: "copy" | "move"): MergeOutcome {
+  const isMove = mode === "move";
+  const count = (by: typeof merged, name: Counts["profile"]) => ({
+    memories: by.mem,
+    episodes: by.ep,
+    profiles: profile === name ? 1 : 0,
+  });
+  return {
+    mergedMemories: merged.mem,
+    skippedMemories: skipped.mem,
+    mergedEpisodes: merged.ep,
+    skippedEpisodes: skipped.ep,
+    profileCopied: profile === "copied",
+    skippedProfile: profile === "skipped",
+    relations,
+    moved: isMove ? count(merged, "copied") : null,
+    left: isMove ? count(skipped, "skipped") : null,
+  };
+}
+
+const TURN_ROWS = 500;
+const ALL = { agentId: null, projectId: null, channel: null };
+
+/** What a merge would do, without a lock. */
+class MergePreview {
   readonly #request: MergeRequest;
-  readonly #parts: MergeParts;
-  readonly #target: ImportTarget;
-  readonly #keys = new Map<number, number>();
+  readonly #store: Store;
+  /** key at the source -> key of the target's record that stands for it, or `new` */
+  readonly #others = new Map<number, number | "new">();
   readonly #merged = { mem: 0, ep: 0 };
   readonly #skipped = { mem: 0, ep: 0 };
-  #done = 0;
 
-  constructor(request: MergeRequest, parts: MergeParts) {
+  constructor(request: MergeRequest, store: Store) {
     this.#request = request;
-    this.#parts = parts;
-    this.#target = new ImportTarget(parts.store, request.dryRun);
+    this.#store = store;
   }
 
-  finish(): MergeOutcome {
-    const { rows } = this.#parts;
-    const { sourceAgent, mode, dryRun, progress = () => {} } = this.#request;
-    const counts = rows.counts(sourceAgent);
-    const total = counts.memories + counts.episodes;
-    const all: Row[] = [];
-    // Deleting a row takes its relations with it: a move reads everything before it deletes anything.
-    for (const page of mode === "move" ? [...this.#pages()] : this.#pages()) {
-      const fresh = page.filter((row) => this.#isNew(row));
-      // A move frees the ids first, so that the rows keep them.
-      if (mode === "move" && !dryRun)
-        this.#parts.store.deleteRecords(fresh.map(({ kind, id }): RecordId => ({ kind, id })));
-      for (const row of fresh) this.#add(row);
-      all.push(...page);
-      this.#done += page.length;
-      progress(this.#done, total);
+  async run(): Promise<Counts> {
+    const { transfer, episodes } = this.#store;
+    const { sourceAgent, targetAgent, progress = () => {} } = this.#request;
+    const memories = transfer.idsUntil("mem", sourceAgent, Number.MAX_SAFE_INTEGER);
+    const summaries = transfer.idsUntil("ep", sourceAgent, Number.MAX_SAFE_INTEGER);
+    const total = memories.length + summaries.length;
+    const held = new HeldEpisodes(transfer.summariesUntil(targetAgent, Number.MAX_SAFE_INTEGER));
+    for (const id of memories) {
+      this.#count("mem", id, transfer.holderFor(id, targetAgent));
+      await this.#turn(progress, total);
     }
-    const relations = this.#connect(all);
-    const profile = this.#takeProfile();
+    for (const id of summaries) {
+      const [episode] = episodes.get([id], ALL);
+      if (episode !== undefined) this.#count("ep", id, held.take(episode));
+      await this.#turn(progress, total);
+    }
+    progress(total, total);
     return {
-      mergedMemories: this.#merged.mem,
-      skippedMemories: this.#skipped.mem,
-      mergedEpisodes: this.#merged.ep,
-      skippedEpisodes: this.#skipped.ep,
-      profileCopied: profile === "copied",
-      skippedProfile: profile === "skipped",
-      relations,
-      moved:
-        mode === "copy"
-          ? null
-          : { memories: this.#merged.mem, episodes: this.#merged.ep, profiles: profile === "copied" ? 1 : 0 },
-      left:
-        mode === "copy"
-          ? null
-          : {
-              memories: this.#skipped.mem,
-              episodes: this.#skipped.ep,
-              profiles: profile === "skipped" ? 1 : 0,
-            },
+      merged: this.#merged,
+      skipped: this.#skipped,
+      relations: await this.#relations(),
+      profile: this.#profile(),
     };
   }
 
-  *#pages(): Generator<Row[]> {
-    const { rows } = this.#parts;
-    for (const kind of ["mem", "ep"] as const) {
-      for (let after = 0; ; ) {
-        const ids = rows.idsAfter(kind, this.#request.sourceAgent, after, PAGE_ROWS);
-        if (ids.length === 0) break;
-        const belongings = rows.belongings(ids.map((id) => recordKey(kind, id)));
-        const found = kind === "mem" ? rows.memories(ids) : rows.episodes(ids);
-        yield [...found]
-          .sort((a, b) => a.id - b.id)
-          .map((row) => ({
-            kind,
-            id: row.id,
-            row,
-            belongings: belongings.get(recordKey(kind, row.id)) as RecordBelongings,
-          }));
-        after = ids[ids.length - 1] as number;
+  #count(kind: "mem" | "ep", id: number, holder: number | null): void {
+    (holder === null ? this.#merged : this.#skipped)[kind]++;
+    this.#others.set(recordKey(kind, id), holder === null ? "new" : recordKey(kind, holder));
+  }
+
+  async #turn(progress: Progress, total: number): Promise<void> {
+    if (this.#others.size % TURN_ROWS !== 0) return;
+    progress(this.#others.size, total);
+    await nextTurn();
+  }
+
+  async #relations(): Promise<number> {
+    const found = new Set<string>();
+    let seen = 0;
+    for (const [key, ours] of this.#others) {
+      if (++seen % TURN_ROWS === 0) await nextTurn();
+      for (const { to, type } of this.#store.relations.edgesOf(key).out) {
+        const theirs = this.#others.get(to);
+        if (theirs === undefined || (ours === theirs && ours !== "new")) continue;
+        const isHeld = ours !== "new" && theirs !== "new" && this.#store.relations.has(ours, theirs, type);
+        const name = (other: number | "new", own: number) => (other === "new" ? `new ${own}` : other);
+        if (!isHeld) found.add(`${name(ours, key)}:${name(theirs, to)}:${type}`);
       }
     }
+    return found.size;
   }
 
-  #isNew({ kind, id, row }: Row): boolean {
-    const moved = { ...row, agentId: this.#request.targetAgent };
-    const held =
-      kind === "mem"
-        ? this.#target.memoryHolder(moved as Memory)
-        : this.#target.episodeHolder(moved as Episode);
-    if (held === null) return true;
-    this.#skipped[kind]++;
-    this.#keys.set(recordKey(kind, id), recordKey(kind, held));
-    return false;
-  }
-
-  #add({ kind, id, row, belongings }: Row): void {
-    const moved = { ...row, id: this.#request.mode === "move" ? id : 0, agentId: this.#request.targetAgent };
-    const embedding = this.#embedding(belongings);
-    const newId =
-      kind === "mem"
-        ? this.#target.addMemory(moved as Memory, embedding, belongings.use)
-        : this.#target.addEpisode(moved as Episode, embedding, belongings.use);
-    this.#merged[kind]++;
-    this.#keys.set(recordKey(kind, id), recordKey(kind, newId));
-  }
-
-  #embedding({ vectors }: RecordBelongings): NewEmbedding | null {
-    if (vectors === null) return null;
-    const { identity, blocks } = vectors;
-    return { identity, dimension: this.#parts.dimensionOf(identity), blocks };
-  }
-
-  /** Relations and shared use between records that the target has both of. */
-  #connect(rows: readonly Row[]): number {
-    let added = 0;
-    for (const { kind, id, belongings } of rows) {
-      const ours = this.#keys.get(recordKey(kind, id));
-      if (ours === undefined) continue;
-      for (const { to, type, createdAt } of belongings.relations) {
-        const theirs = this.#keys.get(to);
-        if (theirs !== undefined && this.#target.addRelation(ours, theirs, type, createdAt)) added++;
-      }
-      for (const { key, weight, moment } of belongings.usedWith) {
-        const theirs = this.#keys.get(key);
-        if (theirs !== undefined) this.#target.putCoUse(ours, theirs, weight, moment);
-      }
-    }
-    return added;
-  }
-
-  #takeProfile(): "copied" | "skipped" | "none" {
-    const { store } = this.#parts;
-    const { sourceAgent, targetAgent, mode, dryRun } = this.#request;
-    const given = store.profile(sourceAgent, "");
-    if (given === null) return "none";
-    if (store.profile(targetAgent, "") !== null) return "skipped";
-    if (dryRun) return "copied";
-    store.putProfile({ ...given, agentId: targetAgent });
-    if (mode === "move") store.removeProfile(sourceAgent, "");
-    return "copied";
+  #profile(): Counts["profile"] {
+    const { transfer } = this.#store;
+    if (transfer.profile(this.#request.sourceAgent, "") === null) return "none";
+    return transfer.profile(this.#request.targetAgent, "") === null ? "copied" : "skipped";
   }
 }

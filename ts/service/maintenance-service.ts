@@ -1,27 +1,22 @@
 // What keeps a store whole and moves it: health, missing vectors, export, import, merge, the operator's words.
 
-import type { Config } from "../config.js";
 import { describeError, invalidArgument, isStorageFault, MemoryError } from "../errors.js";
 import { log } from "../log.js";
-import type { Backfill, BackfillOutcome } from "../maintenance/backfill.js";
-import { type DeepCheckParts, type DeepReport, runDeepChecks } from "../maintenance/deep-check.js";
+import type { BackfillOutcome } from "../maintenance/backfill.js";
+import { type DeepReport, runDeepChecks } from "../maintenance/deep-check.js";
 import { HEALTH_CHECKS } from "../maintenance/health/check.js";
 import { type HealthReport, runHealthChecks } from "../maintenance/health/run-checks.js";
-import { type MergeOutcome, type MergeParts, type MergeRequest, mergeAgents } from "../maintenance/merge.js";
-import type { OldVectors } from "../maintenance/old-vectors.js";
-import type { OperatingContext, OperatingContextReader } from "../maintenance/operating-context.js";
+import { type DeleteState, DeleteWork } from "../maintenance/jobs/delete-work.js";
+import type { JobNotice } from "../maintenance/jobs/jobs.js";
+import { type MergeOutcome, type MergeRequest, mergeAgents } from "../maintenance/merge.js";
+import type { OperatingContext } from "../maintenance/operating-context.js";
 import type { Progress } from "../maintenance/progress.js";
-import type { RemotePush } from "../maintenance/remote-push.js";
-import { type ExportSnapshot, exportLines } from "../maintenance/transfer/export.js";
-import type { ImportParts } from "../maintenance/transfer/import.js";
+import { exportLines } from "../maintenance/transfer/export.js";
 import { importFile } from "../maintenance/transfer/import-file.js";
 import type { ImportOutcome } from "../maintenance/transfer/import-report.js";
 import { checkedPath, checkReplaceable, freePath } from "../maintenance/transfer/paths.js";
-import type { RecordSource } from "../maintenance/transfer/source.js";
 import { writeExport } from "../maintenance/transfer/write-export.js";
-import type { LexicalRepair } from "../store/lexical-repair.js";
 import type { TransferCounts } from "../store/transfer.js";
-import type { Supervisor } from "../supervisor.js";
 import type {
   ExportRequest,
   FileImportRequest,
@@ -29,31 +24,7 @@ import type {
   HealthStats,
   SelfMaintenance,
 } from "./maintenance-arguments.js";
-
-export interface MaintenanceParts {
-  readonly config: Config;
-  readonly clock: { now(): number };
-  readonly backfill: Backfill;
-  readonly health: DeepCheckParts;
-  readonly merge: MergeParts;
-  readonly imports: ImportParts;
-  readonly operatingContext: OperatingContextReader;
-  /** one unchanging view of the store; `close` it */
-  readonly snapshot: (embeddings: boolean) => ExportSnapshot & { close(): void };
-  readonly openCPersonaFile: (path: string) => RecordSource;
-  readonly oldVectors: OldVectors;
-  /** asks a new embedder what questions have in common for it; rejects when the backend fails */
-  readonly learnQuestions: () => Promise<void>;
-  /** keeps the vector service level with the store; null in mode local */
-  readonly remote: RemotePush | null;
-  /** changes when records or vectors may have come, or the embedder is another; cheap to ask */
-  readonly writeMark: () => string;
-  readonly lexicalRepair: LexicalRepair;
-  readonly supervisor: Supervisor;
-  readonly syncVectors: () => Promise<void>;
-  /** records came or went: indexes and calibration follow */
-  readonly changed: () => void;
-}
+import type { MaintenanceParts } from "./maintenance-parts.js";
 
 /** Checks whose repair reaches rows of every agent. */
 const STORE_WIDE = new Set<string>(
@@ -216,15 +187,30 @@ export class MaintenanceService {
     return outcome;
   }
 
-  /** Throws `invalid_argument`. */
+  /** Throws `invalid_argument`, or `storage_busy` while other long work changes rows of one of the agents. */
   async mergeMemories(request: MergeRequest): Promise<MergeOutcome> {
     await this.#flush();
-    const outcome = mergeAgents(request, this.#parts.merge);
+    const outcome = await mergeAgents(request, this.#parts.store, this.#parts.jobs);
     if (!request.dryRun) {
       this.#parts.changed();
       this.#startSoon(0);
     }
     return outcome;
+  }
+
+  /** Deletes everything that an agent holds now, locked rows too. Once begun it is carried through, by whomever. */
+  async deleteAgent(agentId: string): Promise<TransferCounts> {
+    const { store, jobs } = this.#parts;
+    const id = await jobs.begin("delete", [agentId], () => DeleteWork.begin(store, agentId));
+    const job = await jobs.carryOn(id);
+    if (job == null) throw new MemoryError("internal", "the deletion is done, its counts are lost");
+    const { deleted, profiles } = job.state as DeleteState;
+    return { memories: deleted.mem, episodes: deleted.ep, profiles };
+  }
+
+  /** Long work that changes rows of this agent (null = any) at this moment. */
+  underWay(agentId: string | null): JobNotice[] {
+    return this.#parts.jobs.underWay(agentId);
   }
 
   /** The operator's words; null while there are none. */
@@ -265,6 +251,8 @@ export class MaintenanceService {
   async runOnce(): Promise<void> {
     if (this.#isClosed) return;
     const { supervisor } = this.#parts;
+    await supervisor.run("unfinished work", () => this.#parts.jobs.watch());
+    if (this.#isClosed) return;
     await supervisor.run(WORDS_INDEX, () => this.#repairWords());
     await supervisor.run(MISSING_VECTORS, () => this.#fill());
     if (!this.#isClosed) await this.#parts.syncVectors();
@@ -339,7 +327,8 @@ export class MaintenanceService {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#waitingTimer);
-    await Promise.all([this.#parts.backfill.close(), this.#parts.remote?.close()]);
+    const { jobs, backfill, remote } = this.#parts;
+    await Promise.all([jobs.close(), backfill.close(), remote?.close()]);
   }
 }
 
@@ -357,4 +346,5 @@ function logFailure(error: unknown): void {
   log("warn", `self-maintenance: ${error instanceof MemoryError ? error.message : String(error)}`);
 }
 
+export type { MaintenanceParts } from "./maintenance-parts.js";
 export type { ExportRequest, FileImportRequest, HealthCheckRequest, HealthStats, SelfMaintenance };

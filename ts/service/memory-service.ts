@@ -262,11 +262,10 @@ export class MemoryService {
     return { truncated: clean.truncated };
   }
 
-  /** Deletes everything of one agent, named by the caller, locked rows too. */
+  /** Deletes everything of one agent, named by the caller, locked rows too. Once begun it is carried through. */
   async deleteAgentData(agentId: string): Promise<{ memories: number; episodes: number; profiles: number }> {
     if (agentId === "") throw invalidArgument("agent_id", "is required for bulk deletion");
-    const { store } = this.#parts;
-    const deleted = await store.database.write(() => store.deleteAgent(agentId));
+    const deleted = await this.maintenance.deleteAgent(agentId);
     await this.calibration.forget(agentId);
     this.#vectorsChanged();
     this.#parts.remote?.run().catch(logFailure);

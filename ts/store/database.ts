@@ -46,6 +46,8 @@ export class Database {
   readonly #statements = new Map<string, SqlStatement>();
   readonly #queue: WriteQueue;
   #lookAtIndexes: () => void = () => {};
+  /** until then work in steps leaves the lock to others, ms on the clock of durations */
+  #freeUntil = 0;
   /** what runs now: nothing, or work in a transaction */
   #open: "nothing" | "reading" | "writing" = "nothing";
 
@@ -134,13 +136,16 @@ export class Database {
   /**
    * Work that may be long, in transactions of about `STEP_MS`: `step` does units until its time is up and says
    * whether more is left. Each step must leave the store whole, since the process may end after any of them.
-   * Between two steps the lock is free for at least as long as a step, so that all others get their turn.
+   * Between two steps, of this work or of another, the lock is free for at least as long as a step, so that all
+   * others get their turn.
    */
   async writeInSteps(
     step: (hasTime: () => boolean) => "more" | "done",
     options: StepOptions = {},
   ): Promise<void> {
     for (;;) {
+      const pause = this.#freeUntil - performance.now();
+      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
       let tookMs = 0;
       const outcome = await this.write(
         () => {
@@ -151,8 +156,8 @@ export class Database {
         },
         { background: true, ...options },
       );
+      this.#freeUntil = performance.now() + Math.min(tookMs, MAX_PAUSE_MS) + 1;
       if (outcome === "done" || options.isStopped?.() === true) return;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(tookMs, MAX_PAUSE_MS) + 1));
     }
   }
 

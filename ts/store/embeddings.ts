@@ -75,7 +75,7 @@ export class Embeddings {
         new Uint8Array(buffer, byteOffset, byteLength),
       );
     }
-    this.#logChange(recordKey);
+    this.logChange(recordKey);
   }
 
   /** Notes that this embedder finds nothing to embed in a record's text, so that it is not asked again. */
@@ -86,10 +86,11 @@ export class Embeddings {
   /** Removes a record's vectors of every embedder and logs the change. */
   remove(recordKey: number): void {
     this.#db.sql("DELETE FROM embeddings WHERE record_key = ?").run(recordKey);
-    this.#logChange(recordKey);
+    this.logChange(recordKey);
   }
 
-  #logChange(recordKey: number): void {
+  /** Tells index files that a record's rows are others. */
+  logChange(recordKey: number): void {
     this.#db.sql("INSERT INTO vector_changes (record_key) VALUES (?)").run(recordKey);
   }
 

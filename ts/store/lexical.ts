@@ -48,7 +48,9 @@ export class Lexical {
   constructor(db: Database, settings: Settings) {
     this.#db = db;
     this.#settings = settings;
-    db.onDamagedIndex = () => void this.isIntact();
+    db.onDamagedIndex = () => {
+      this.isIntact();
+    };
     for (const { terms } of Object.values(LEXICAL_TABLES)) {
       db.exec(
         `CREATE VIRTUAL TABLE IF NOT EXISTS temp.${terms}_vocab USING fts5vocab('main', '${terms}', 'row')`,

@@ -2,6 +2,7 @@
 
 import type { Relation, RelationType } from "../domain/relation.js";
 import type { Database } from "./database.js";
+import type { SqlRow } from "./driver.js";
 
 export class Relations {
   readonly #db: Database;
@@ -31,6 +32,13 @@ export class Relations {
     return found !== undefined;
   }
 
+  /** Edges that start at a record, and those that end there. */
+  edgesOf(key: number): { out: Relation[]; in: Relation[] } {
+    const edges = (end: "from_key" | "to_key"): Relation[] =>
+      this.#db.sql(`SELECT * FROM relations WHERE ${end} = ?`).all(key).map(toRelation);
+    return { out: edges("from_key"), in: edges("to_key") };
+  }
+
   /** Returns false when there is no such edge. */
   remove(from: number, to: number, type: RelationType): boolean {
     return (
@@ -50,11 +58,15 @@ export class Relations {
          ORDER BY created_at DESC, from_key DESC, to_key DESC LIMIT ?`,
       )
       .all(json, json, limit)
-      .map((row) => ({
-        from: Number(row["from_key"]),
-        to: Number(row["to_key"]),
-        type: String(row["type"]) as RelationType,
-        createdAt: String(row["created_at"]),
-      }));
+      .map(toRelation);
   }
+}
+
+function toRelation(row: SqlRow): Relation {
+  return {
+    from: Number(row["from_key"]),
+    to: Number(row["to_key"]),
+    type: String(row["type"]) as RelationType,
+    createdAt: String(row["created_at"]),
+  };
 }

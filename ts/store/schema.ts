@@ -206,11 +206,63 @@ CREATE TABLE remote_rows (
 CREATE INDEX remote_rows_agent ON remote_rows(service, agent_id);
 `;
 
+/**
+ * Long operations under way, so that one whose process is gone is finished or undone by another. `job_rows` holds
+ * the records that a job has dealt with: for a merge with the target's record that stands for them, for an import
+ * those it put in. `job_undo` holds what else an import changed.
+ */
+const JOBS = `
+CREATE TABLE jobs (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind        TEXT NOT NULL,
+  agents      TEXT NOT NULL,
+  state       TEXT NOT NULL,
+  done        INTEGER NOT NULL,
+  total       INTEGER NOT NULL,
+  owner       TEXT NOT NULL,
+  lease_until REAL NOT NULL,
+  started_at  TEXT NOT NULL
+) STRICT;
+CREATE TABLE job_rows (
+  job         INTEGER NOT NULL,
+  record_key  INTEGER NOT NULL,
+  other_key   INTEGER,
+  PRIMARY KEY (job, record_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX job_rows_record ON job_rows(record_key);
+CREATE TABLE job_undo (
+  id          INTEGER PRIMARY KEY,
+  job         INTEGER NOT NULL,
+  entry       TEXT NOT NULL
+) STRICT;
+CREATE INDEX job_undo_job ON job_undo(job, id);
+-- A record that is gone, or that somebody changed, is no longer the import's to take back.
+CREATE TRIGGER job_rows_memory_out AFTER DELETE ON memories BEGIN
+  DELETE FROM job_rows WHERE record_key = OLD.id * 2;
+END;
+CREATE TRIGGER job_rows_episode_out AFTER DELETE ON episodes BEGIN
+  DELETE FROM job_rows WHERE record_key = OLD.id * 2 + 1;
+END;
+CREATE TRIGGER job_rows_memory_changed AFTER UPDATE OF content, locked ON memories BEGIN
+  DELETE FROM job_rows WHERE record_key = OLD.id * 2 AND other_key IS NULL;
+END;
+-- A record that moves to another bucket takes its place in the count along.
+CREATE TRIGGER scopes_memory_moved AFTER UPDATE OF scope ON memories WHEN OLD.scope <> NEW.scope BEGIN
+  UPDATE scopes SET memories = memories - 1 WHERE code = OLD.scope;
+  UPDATE scopes SET memories = memories + 1 WHERE code = NEW.scope;
+END;
+CREATE TRIGGER scopes_episode_moved AFTER UPDATE OF scope ON episodes WHEN OLD.scope <> NEW.scope BEGIN
+  UPDATE scopes SET episodes = episodes - 1 WHERE code = OLD.scope;
+  UPDATE scopes SET episodes = episodes + 1 WHERE code = NEW.scope;
+END;
+`;
+
 /** Step i takes a database from schema i to schema i + 1. Landed steps never change. */
 export const MIGRATIONS: readonly string[] = [
   MEMORIES + EPISODES + PROFILES + SCOPES + EMBEDDINGS + USES + RELATIONS + SHOWINGS + LEXICAL + SETTINGS,
   WAITING,
   REMOTE_ROWS,
+  JOBS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

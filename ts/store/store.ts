@@ -10,6 +10,7 @@ import { loadDriver } from "./driver.js";
 import { type EmbeddedBlock, Embeddings } from "./embeddings.js";
 import { Episodes, type NewEpisode } from "./episodes.js";
 import { Health } from "./health.js";
+import { Jobs } from "./jobs.js";
 import { Lexical } from "./lexical.js";
 import { LexicalRepair } from "./lexical-repair.js";
 import { Memories, type NewMemory } from "./memories.js";
@@ -38,6 +39,8 @@ export interface NewEmbedding {
   readonly blocks: readonly EmbeddedBlock[];
 }
 
+const ALL: ReadScope = { agentId: null, projectId: null, channel: null };
+
 export class Store {
   readonly database: Database;
   readonly memories: Memories;
@@ -55,6 +58,7 @@ export class Store {
   readonly vectorGaps: VectorGaps;
   readonly embeddings: Embeddings;
   readonly changeLog: ChangeLog;
+  readonly jobs: Jobs;
   readonly #scopes: Scopes;
 
   private constructor(database: Database) {
@@ -74,6 +78,7 @@ export class Store {
     this.vectorGaps = new VectorGaps(database);
     this.embeddings = new Embeddings(database);
     this.changeLog = new ChangeLog(database, this.settings);
+    this.jobs = new Jobs(database);
     this.#scopes = new Scopes(database);
   }
 
@@ -152,26 +157,21 @@ export class Store {
     });
   }
 
-  /** Deletes everything of an agent, locked rows too, in one transaction. */
-  deleteAgent(agentId: string): { memories: number; episodes: number; profiles: number } {
+  /** Gives a record with all that hangs on it to another agent; false when a unique index forbids it. */
+  moveRecord({ kind, id }: RecordId, agentId: string): boolean {
     return this.database.transaction(() => {
-      const memories = this.#idsOf("memories", agentId);
-      const episodes = this.#idsOf("episodes", agentId);
-      for (const id of memories) this.deleteMemory(id);
-      for (const id of episodes) this.deleteEpisode(id);
-      return {
-        memories: memories.length,
-        episodes: episodes.length,
-        profiles: this.profiles.delete(agentId),
-      };
+      const [row] = kind === "mem" ? this.memories.get([id], ALL) : this.episodes.get([id], ALL);
+      if (row === undefined) return false;
+      const isMoved = this.transfer.setAgent(kind, id, agentId, this.#scopes.code({ ...row, agentId }));
+      // Index files know a row's scope.
+      if (isMoved) this.embeddings.logChange(recordKey(kind, id));
+      return isMoved;
     });
   }
 
-  #idsOf(table: "memories" | "episodes", agentId: string): number[] {
-    return this.database
-      .sql(`SELECT id FROM ${table} WHERE agent_id = ?`)
-      .all(agentId)
-      .map((row) => Number(row["id"]));
+  /** Records of an agent, as the scopes count them. */
+  rowsOf(agentId: string): { memories: number; episodes: number } {
+    return this.pool({ ...ALL, agentId });
   }
 
   deleteMemory(id: number): void {

@@ -46,6 +46,50 @@ export class Transfer {
       .map((row) => Number(row["id"]));
   }
 
+  /** Largest id that a record of this kind ever had here. */
+  lastId(kind: RecordKind): number {
+    return Number(this.#db.value("SELECT seq FROM sqlite_sequence WHERE name = ?", RECORD_TABLES[kind]) ?? 0);
+  }
+
+  /** All ids of an agent's records up to and including `last`, ascending. */
+  idsUntil(kind: RecordKind, agentId: string, last: number): number[] {
+    return this.#db
+      .sql(`SELECT id FROM ${RECORD_TABLES[kind]} WHERE agent_id = ? AND id <= ?`)
+      .all(agentId, last)
+      .map((row) => Number(row["id"]))
+      .sort((a, b) => a - b);
+  }
+
+  agentOf(kind: RecordKind, id: number): string | null {
+    const agent = this.#db.value(`SELECT agent_id FROM ${RECORD_TABLES[kind]} WHERE id = ?`, id);
+    return agent === undefined ? null : String(agent);
+  }
+
+  /** The agent's memory that holds the msg_id or the text of another agent's memory in the same place. */
+  holderFor(id: number, agentId: string): number | null {
+    const holder = this.#db.value(
+      `SELECT coalesce(
+         (SELECT h.id FROM memories h WHERE h.agent_id = ? AND h.project_id = m.project_id
+            AND h.msg_id = m.msg_id AND h.msg_id <> ''),
+         (SELECT h.id FROM memories h WHERE h.agent_id = ? AND h.project_id = m.project_id
+            AND h.channel = m.channel AND h.content_hash = m.content_hash))
+       FROM memories m WHERE m.id = ?`,
+      agentId,
+      agentId,
+      id,
+    );
+    return holder === undefined || holder === null ? null : Number(holder);
+  }
+
+  /** Gives a record to another agent, in the same project and channel; false when a unique index forbids it. */
+  setAgent(kind: RecordKind, id: number, agentId: string, scopeCode: number): boolean {
+    return (
+      this.#db
+        .sql(`UPDATE OR IGNORE ${RECORD_TABLES[kind]} SET agent_id = ?, scope = ? WHERE id = ?`)
+        .run(agentId, scopeCode, id).changes > 0
+    );
+  }
+
   profiles(agentId: string | null): MovedProfile[] {
     return this.#db
       .sql(
@@ -98,6 +142,20 @@ export class Transfer {
       .run(Math.min(low, high), Math.max(low, high), weight, moment);
   }
 
+  coUse(low: number, high: number): { weight: number; moment: number } | null {
+    const row = this.#db
+      .sql("SELECT weight, moment FROM co_uses WHERE low_key = ? AND high_key = ?")
+      .get(Math.min(low, high), Math.max(low, high));
+    return row === undefined ? null : { weight: Number(row["weight"]), moment: Number(row["moment"]) };
+  }
+
+  /** Puts a pair back as it was; null: there was none. */
+  resetCoUse(low: number, high: number, before: { weight: number; moment: number } | null): void {
+    const pair = [Math.min(low, high), Math.max(low, high)] as const;
+    this.#db.sql("DELETE FROM co_uses WHERE low_key = ? AND high_key = ?").run(...pair);
+    if (before !== null) this.putCoUse(...pair, before.weight, before.moment);
+  }
+
   /** The memory that holds this msg_id in exactly this agent and project. */
   holderOfMsgId({ agentId, projectId }: WriteScope, msgId: string): number | null {
     const id = this.#db.value(
@@ -107,6 +165,18 @@ export class Transfer {
       msgId,
     );
     return id === undefined ? null : Number(id);
+  }
+
+  /** All episodes of an agent up to and including an id, oldest first. */
+  summariesUntil(agentId: string, last: number): { id: number; bucket: string; summary: string }[] {
+    return this.#db
+      .sql("SELECT id, project_id, channel, summary FROM episodes WHERE agent_id = ? AND id <= ? ORDER BY id")
+      .all(agentId, last)
+      .map((row) => ({
+        id: Number(row["id"]),
+        bucket: JSON.stringify([row["project_id"], row["channel"]]),
+        summary: String(row["summary"]),
+      }));
   }
 
   /** Ids of the episodes of exactly this bucket with their summaries, oldest first. */

@@ -112,6 +112,19 @@ export class Uses {
       }));
   }
 
+  /** Every pair that a record is in, as it is kept. */
+  pairsOf(key: number): { low: number; high: number; weight: number; moment: number }[] {
+    return this.#db
+      .sql("SELECT * FROM co_uses WHERE low_key = ? UNION ALL SELECT * FROM co_uses WHERE high_key = ?")
+      .all(key, key)
+      .map((row) => ({
+        low: Number(row["low_key"]),
+        high: Number(row["high_key"]),
+        weight: Number(row["weight"]),
+        moment: Number(row["moment"]),
+      }));
+  }
+
   remove(key: number): void {
     this.#db.sql("DELETE FROM uses WHERE record_key = ?").run(key);
   }

@@ -5,11 +5,11 @@ import type { ReadScope } from "../domain/scope.js";
 import { calibratedCosine, presentIdentity } from "../embedding/embedder.js";
 import { Backfill } from "../maintenance/backfill.js";
 import type { DeepCheckParts } from "../maintenance/deep-check.js";
+import { JobRunner } from "../maintenance/jobs/jobs.js";
 import { OldVectors } from "../maintenance/old-vectors.js";
 import { OperatingContextReader } from "../maintenance/operating-context.js";
 import type { ExportSnapshot } from "../maintenance/transfer/export.js";
 import type { ImportParts } from "../maintenance/transfer/import.js";
-import type { TargetStore } from "../maintenance/transfer/target.js";
 import type { BlockEmbedder } from "../remember/block-embedder.js";
 import type { MaintenanceParts } from "../service/maintenance-service.js";
 import { CPersonaFile } from "../store/cpersona-file.js";
@@ -34,19 +34,16 @@ export function maintenanceParts(wiring: MaintenanceWiring): MaintenanceParts {
   const { config, clock, store, searches } = wiring;
   const operatingContext = new OperatingContextReader(config.maintenance.operatingContextPath);
   const backfill = backfillOf(wiring);
-  const rows = exportRows(store, "newest");
+  const jobs = new JobRunner(store, clock);
   return {
     config,
     clock,
     backfill,
     operatingContext,
     health: healthParts(wiring, backfill, operatingContext),
-    merge: {
-      rows,
-      store: targetStore(store),
-      dimensionOf: (identity) => store.embeddings.dimensionOf(identity),
-    },
-    imports: { config, clock, embedder: labelParts(wiring), store: targetStore(store) },
+    store,
+    jobs,
+    imports: { config, clock, embedder: labelParts(wiring), store, jobs },
     snapshot: (embeddings) => openSnapshot(wiring, embeddings),
     openCPersonaFile: (path) => {
       const file = CPersonaFile.open(path, loadDriver(config.database.driver));
@@ -248,24 +245,5 @@ function openSnapshot(wiring: Wiring, embeddings: boolean): ExportSnapshot & { c
       view.transfer.endSnapshot();
       view.close();
     },
-  };
-}
-
-function targetStore(store: Store): TargetStore {
-  const { transfer } = store;
-  return {
-    holderOfMsgId: (scope, msgId) => transfer.holderOfMsgId(scope, msgId),
-    holderOfContent: (scope, content) => store.memories.findHolder(scope, content),
-    summaries: (scope) => transfer.summaries(scope),
-    profile: (agentId, userId) => transfer.profile(agentId, userId),
-    addMemory: (memory, embedding, moved) => store.addMemory(memory, embedding, moved),
-    addEpisode: (episode, embedding, moved) => store.addEpisode(episode, embedding, moved),
-    putProfile: (profile) => transfer.putProfile(profile),
-    removeProfile: (agentId, userId) => transfer.removeProfile(agentId, userId),
-    hasRelation: (from, to, type) => store.relations.has(from, to, type),
-    addRelation: (from, to, type, createdAt) => store.relations.add(from, to, type, createdAt),
-    putCoUse: (low, high, weight, moment) => transfer.putCoUse(low, high, weight, moment),
-    deleteRecords: (records) => store.deleteRecords(records),
-    transaction: (work) => store.database.transaction(work),
   };
 }

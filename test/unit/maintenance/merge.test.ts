@@ -29,7 +29,7 @@ describe("merging", () => {
       relations: 1,
       moved: null,
     });
-    expect({ ...dry, relations: wet.relations }).toEqual(wet);
+    expect(dry).toEqual(wet);
     expect(sql(path, "SELECT count(*) AS n FROM memories WHERE agent_id = 'agent-a'")[0]).toEqual({ n: 4 });
     expect(service.maintenance.queueStatus().pending).toBe(0);
     // The relation's other end is the copy that agent-b held already.

@@ -1,5 +1,6 @@
-// Taking the records of a file in: surveyed first, then written in small transactions so that other sessions
-// are not kept waiting. What fails half-way is taken back; a second run adds nothing.
+// Taking the records of a file in: surveyed first, then written in short steps so that other sessions are not
+// kept waiting. What fails half-way is taken back, by another process where this one is killed; a second run adds
+// nothing.
 
 import type { Config } from "../../config.js";
 import { depthDefect, MAX_JSON_DEPTH } from "../../domain/json.js";
@@ -9,7 +10,10 @@ import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js"
 import { describeError, invalidArgument, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
 import { nextTurn } from "../../next-turn.js";
-import type { NewEmbedding } from "../../store/store.js";
+import type { Job } from "../../store/jobs.js";
+import type { NewEmbedding, Store } from "../../store/store.js";
+import type { ImportState } from "../jobs/import-undo.js";
+import type { JobRunner } from "../jobs/jobs.js";
 import type { Progress } from "../progress.js";
 import { type ImportOutcome, ImportReport } from "./import-report.js";
 import {
@@ -24,7 +28,7 @@ import {
 } from "./read-record.js";
 import type { RecordSource, SourceRecord } from "./source.js";
 import { type LabelParts, type Survey, surveySource, trustedLabels } from "./survey.js";
-import { ImportTarget, type TargetStore } from "./target.js";
+import { ImportTarget } from "./target.js";
 
 export interface ImportRequest {
   readonly source: RecordSource;
@@ -42,7 +46,8 @@ export interface ImportParts {
   readonly config: Config;
   readonly clock: { now(): number };
   readonly embedder: LabelParts;
-  readonly store: TargetStore;
+  readonly store: Store;
+  readonly jobs: JobRunner;
 }
 
 const BATCH_RECORDS = 200;
@@ -52,8 +57,34 @@ export async function importRecords(request: ImportRequest, parts: ImportParts):
   const survey = await surveySource(request.source, request.anyVersion);
   request.checkAgents?.(survey.agents);
   const trusted = await trustedLabels(survey.samples, ownLabels(parts.embedder), parts.embedder);
-  const run = new ImportRun(request, parts, survey, trusted);
-  return run.finish();
+  if (request.dryRun) return new ImportRun(request, parts, survey, trusted, null).finish();
+  const agents = request.targetAgent === "" ? [...survey.agents] : [request.targetAgent];
+  const { memory, episode, profile } = survey.counts;
+  const state: ImportState = { phase: "rows" };
+  const job = await parts.jobs.begin("import", agents, () => ({ state, total: memory + episode + profile }));
+  try {
+    return await new ImportRun(request, parts, survey, trusted, job).finish();
+  } catch (error) {
+    await takeBack(parts.jobs, job);
+    if (error instanceof MemoryError && error.code === "damaged_file") throw error;
+    log("error", `import: ${describeError(error)}`);
+    const code =
+      error instanceof MemoryError && error.code.startsWith("storage_") ? error.code : "storage_unavailable";
+    throw new MemoryError(
+      code,
+      "import aborted and rolled back: the store could not be written; the log has the details",
+      { cause: error },
+    );
+  }
+}
+
+/** Where the store cannot be written even now, whoever looks after it later takes the rows back. */
+async function takeBack(jobs: JobRunner, job: number): Promise<void> {
+  try {
+    await jobs.carryOn(job);
+  } catch (error) {
+    log("error", `import not rolled back yet: ${describeError(error)}`);
+  }
 }
 
 function ownLabels(embedder: LabelParts): string[] {
@@ -70,19 +101,28 @@ class ImportRun {
   readonly #report: ImportReport;
   readonly #target: ImportTarget;
   readonly #options: ReadOptions;
+  /** null for a dry run */
+  readonly #job: number | null;
   /** key in the file -> key in the store */
   readonly #keys = new Map<number, number>();
   readonly #relations: FileRelation[];
   readonly #coUses: FileCoUse[] = [];
 
-  constructor(request: ImportRequest, parts: ImportParts, survey: Survey, trusted: ReadonlySet<string>) {
+  constructor(
+    request: ImportRequest,
+    parts: ImportParts,
+    survey: Survey,
+    trusted: ReadonlySet<string>,
+    job: number | null,
+  ) {
+    this.#job = job;
     this.#request = request;
     this.#parts = parts;
     this.#survey = survey;
     this.#trusted = trusted;
     this.#identity = parts.embedder.identity();
     this.#report = new ImportReport(survey, request);
-    this.#target = new ImportTarget(parts.store, request.dryRun, survey.lastIds);
+    this.#target = new ImportTarget(parts.store, job, survey.lastIds);
     this.#relations = [...survey.relations];
     this.#options = { config: parts.config, now: parts.clock.now(), targetAgent: request.targetAgent };
   }
@@ -92,28 +132,51 @@ class ImportRun {
     const total = memory + episode + profile;
     const progress = this.#request.progress ?? (() => {});
     let done = 0;
-    try {
-      for await (const batch of batches(this.#request.source)) {
-        this.#target.transaction(() => {
-          for (const record of batch) this.#take(record);
-        });
-        done += batch.filter(({ record }) => isRow(record["_type"])).length;
-        progress(Math.min(done, total), total);
-        await nextTurn();
-      }
-      this.#target.transaction(() => this.#connect());
-    } catch (error) {
-      this.#target.undo();
-      if (error instanceof MemoryError && error.code === "damaged_file") throw error;
-      log("error", `import: ${describeError(error)}`);
-      throw new MemoryError(
-        "storage_unavailable",
-        "import aborted and rolled back: the store could not be written; the log has the details",
-        { cause: error },
-      );
+    for await (const batch of batches(this.#request.source)) {
+      await this.#inSteps(batch, (record) => {
+        this.#take(record);
+        if (isRow(record.record["_type"])) done++;
+        return done;
+      });
+      progress(Math.min(done, total), total);
+      await nextTurn();
     }
+    await this.#inSteps(this.#relations, (relation) => this.#relate(relation));
+    await this.#inSteps(this.#coUses, (coUse) => this.#putCoUse(coUse));
+    await this.#conclude();
     progress(total, total);
     return this.#report.outcome();
+  }
+
+  /** `work` for each item, as many a transaction as there is time for; a number that it gives is the number of rows done. */
+  async #inSteps<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
+    let at = 0;
+    const step = (job: Job | null, hasTime: () => boolean): "more" | "done" => {
+      while (at < items.length) {
+        const done = work(items[at++] as T);
+        if (job !== null && typeof done === "number") job.done = done;
+        if (!hasTime()) break;
+      }
+      return at < items.length ? "more" : "done";
+    };
+    if (this.#job === null) step(null, () => true);
+    else if (items.length > 0) await this.#parts.jobs.steps(this.#job, step);
+  }
+
+  /** From here on nothing is taken back. */
+  async #conclude(): Promise<void> {
+    if (this.#job === null) return;
+    const { jobs } = this.#parts;
+    await jobs.steps(this.#job, (job) => {
+      job.state = { phase: "clean" } satisfies ImportState;
+      return "done";
+    });
+    try {
+      await jobs.carryOn(this.#job);
+    } catch (error) {
+      // The rows are in; what was noted of them is forgotten later.
+      log("debug", `import: ${describeError(error)}`);
+    }
   }
 
   #take({ line, record, fault }: SourceRecord): void {
@@ -202,20 +265,18 @@ class ImportRun {
     return { identity: identityKey(this.#identity), dimension, blocks: vectors.blocks };
   }
 
-  /** Relations and shared use, once every record has its key. */
-  #connect(): void {
-    const now = storageStamp(this.#options.now);
-    for (const { from, to, type, createdAt } of this.#relations) {
-      const [ours, theirs] = [this.#keys.get(from), this.#keys.get(to)];
-      if (ours === undefined || theirs === undefined || ours === theirs) this.#report.danglingRelations++;
-      else if (this.#target.addRelation(ours, theirs, type, stampOf(createdAt) ?? now))
-        this.#report.relations++;
-    }
-    for (const { low, high, weight, moment } of this.#coUses) {
-      const [ours, theirs] = [this.#keys.get(low), this.#keys.get(high)];
-      if (ours !== undefined && theirs !== undefined && ours !== theirs)
-        this.#target.putCoUse(ours, theirs, weight, moment);
-    }
+  /** Once every record has its key. */
+  #relate({ from, to, type, createdAt }: FileRelation): void {
+    const [ours, theirs] = [this.#keys.get(from), this.#keys.get(to)];
+    const at = stampOf(createdAt) ?? storageStamp(this.#options.now);
+    if (ours === undefined || theirs === undefined || ours === theirs) this.#report.danglingRelations++;
+    else if (this.#target.addRelation(ours, theirs, type, at)) this.#report.relations++;
+  }
+
+  #putCoUse({ low, high, weight, moment }: FileCoUse): void {
+    const [ours, theirs] = [this.#keys.get(low), this.#keys.get(high)];
+    if (ours !== undefined && theirs !== undefined && ours !== theirs)
+      this.#target.putCoUse(ours, theirs, weight, moment);
   }
 }
 

@@ -1,36 +1,19 @@
-// The store as an import sees it: who holds a record already, and writes that can be taken back. A dry run
+// The store as an import sees it: who holds a record already, and writes that are noted so that they can be taken back. A dry run
 // answers the same questions and writes nothing.
 
 import type { Episode, Memory } from "../../domain/memory.js";
-import type { RecordId } from "../../domain/record.js";
+import { recordKey } from "../../domain/record.js";
 import type { RelationType } from "../../domain/relation.js";
-import type { WriteScope } from "../../domain/scope.js";
 import { parseInstant } from "../../domain/time.js";
 import type { MovedUse } from "../../store/belongings.js";
-import type { Moved, NewEmbedding } from "../../store/store.js";
+import type { NewEmbedding, Store } from "../../store/store.js";
 import type { MovedProfile } from "../../store/transfer.js";
-
-export interface TargetStore {
-  /** the memory that holds the msg_id in this project, or the text in this bucket */
-  holderOfMsgId(scope: WriteScope, msgId: string): number | null;
-  holderOfContent(scope: WriteScope, content: string): number | null;
-  summaries(scope: WriteScope): readonly { readonly id: number; readonly summary: string }[];
-  profile(agentId: string, userId: string): MovedProfile | null;
-  /** under its own id where that is free, else above `above`; null when a unique index refuses it */
-  addMemory(memory: Memory, embedding: NewEmbedding | null, moved: Moved): number | null;
-  addEpisode(episode: Episode, embedding: NewEmbedding | null, moved: Moved): number;
-  putProfile(profile: MovedProfile): void;
-  removeProfile(agentId: string, userId: string): void;
-  hasRelation(from: number, to: number, type: RelationType): boolean;
-  addRelation(from: number, to: number, type: RelationType, createdAt: string): boolean;
-  putCoUse(low: number, high: number, weight: number, moment: number): void;
-  deleteRecords(records: readonly RecordId[]): void;
-  transaction<T>(work: () => T): T;
-}
+import type { UndoEntry } from "../jobs/import-undo.js";
 
 export class ImportTarget {
-  readonly #store: TargetStore;
-  readonly #dryRun: boolean;
+  readonly #store: Store;
+  /** under which everything is noted; null for a dry run */
+  readonly #job: number | null;
   /** largest ids that are still to come: new ids must not take them */
   readonly #lastIds: { readonly mem: number; readonly ep: number };
   /** what this run wrote, or would have written, by what makes it one of a kind */
@@ -38,36 +21,26 @@ export class ImportTarget {
   /** episodes that the store held before this run, by bucket and summary; each stands for one in the file */
   readonly #summaries = new Map<string, Map<string, number[]>>();
   readonly #profiles = new Set<string>();
-  readonly #replaced: { readonly profile: MovedProfile; readonly before: MovedProfile | null }[] = [];
-  readonly #added: RecordId[] = [];
-  /** written in the open transaction; lost when that is rolled back */
-  #batch: RecordId[] = [];
+  /** keys of the records that this run put in: what hangs on them goes with them */
+  readonly #added = new Set<number>();
   #nextPlanned = -1;
 
-  constructor(store: TargetStore, dryRun: boolean, lastIds = { mem: 0, ep: 0 }) {
+  constructor(store: Store, job: number | null, lastIds = { mem: 0, ep: 0 }) {
     this.#store = store;
-    this.#dryRun = dryRun;
+    this.#job = job;
     this.#lastIds = lastIds;
   }
 
-  transaction<T>(work: () => T): T {
-    if (this.#dryRun) return work();
-    this.#batch = [];
-    const result = this.#store.transaction(work);
-    this.#added.push(...this.#batch);
-    return result;
-  }
-
   memoryHolder(memory: Memory): number | null {
-    const byId = memory.msgId === "" ? null : this.#store.holderOfMsgId(memory, memory.msgId);
-    const held = byId ?? this.#store.holderOfContent(memory, memory.content);
-    if (held !== null || !this.#dryRun) return held;
+    const byId = memory.msgId === "" ? null : this.#store.transfer.holderOfMsgId(memory, memory.msgId);
+    const held = byId ?? this.#store.memories.findHolder(memory, memory.content);
+    if (held !== null || this.#job !== null) return held;
     const planned = keysOf(memory).map((key) => this.#planned.get(key));
     return planned.find((id) => id !== undefined) ?? null;
   }
 
   addMemory(memory: Memory, embedding: NewEmbedding | null, use: MovedUse | null): number {
-    if (this.#dryRun) {
+    if (this.#job === null) {
       const id = this.#nextPlanned--;
       for (const key of keysOf(memory)) this.#planned.set(key, id);
       return id;
@@ -75,7 +48,7 @@ export class ImportTarget {
     const moved = { id: memory.id, above: this.#lastIds.mem, use };
     const id = this.#store.addMemory(memory, embedding, moved);
     if (id === null) throw new Error("the unique indexes refused a row that the probes did not find");
-    this.#batch.push({ kind: "mem", id });
+    this.#note(this.#job, recordKey("mem", id));
     return id;
   }
 
@@ -85,7 +58,7 @@ export class ImportTarget {
     let held = this.#summaries.get(bucket);
     if (held === undefined) {
       held = new Map();
-      for (const { id, summary } of this.#store.summaries(episode))
+      for (const { id, summary } of this.#store.transfer.summaries(episode))
         held.set(summary, [...(held.get(summary) ?? []), id]);
       this.#summaries.set(bucket, held);
     }
@@ -93,12 +66,17 @@ export class ImportTarget {
   }
 
   addEpisode(episode: Episode, embedding: NewEmbedding | null, use: MovedUse | null): number {
-    if (this.#dryRun) return this.#nextPlanned--;
+    if (this.#job === null) return this.#nextPlanned--;
     // The bucket's summaries must be read before its first new row is written.
     const moved = { id: episode.id, above: this.#lastIds.ep, use };
     const id = this.#store.addEpisode(episode, embedding, moved);
-    this.#batch.push({ kind: "ep", id });
+    this.#note(this.#job, recordKey("ep", id));
     return id;
+  }
+
+  #note(job: number, key: number): void {
+    this.#store.jobs.addRow(job, key, null);
+    this.#added.add(key);
   }
 
   /** The newer of two profiles wins; equal ones stay. */
@@ -106,33 +84,39 @@ export class ImportTarget {
     const key = JSON.stringify([profile.agentId, profile.userId]);
     if (this.#profiles.has(key)) return "second";
     this.#profiles.add(key);
-    const stored = this.#store.profile(profile.agentId, profile.userId);
+    const stored = this.#store.transfer.profile(profile.agentId, profile.userId);
     if (stored !== null && !isNewer(profile, stored)) return "kept";
-    if (this.#dryRun) return "put";
-    this.#store.putProfile(profile);
-    this.#replaced.push({ profile, before: stored });
+    if (this.#job === null) return "put";
+    this.#store.transfer.putProfile(profile);
+    this.#noteChange(this.#job, { profile: { put: profile, before: stored } });
     return "put";
   }
 
   addRelation(from: number, to: number, type: RelationType, createdAt: string): boolean {
-    if (this.#dryRun) return !this.#store.hasRelation(from, to, type);
-    return this.#store.addRelation(from, to, type, createdAt);
+    const { relations } = this.#store;
+    if (this.#job === null) return !relations.has(from, to, type);
+    const isAdded = relations.add(from, to, type, createdAt);
+    if (isAdded && this.#areHeld(from, to)) this.#noteChange(this.#job, { relation: { from, to, type } });
+    return isAdded;
   }
 
   putCoUse(low: number, high: number, weight: number, moment: number): void {
-    if (!this.#dryRun) this.#store.putCoUse(low, high, weight, moment);
+    if (this.#job === null) return;
+    const { transfer } = this.#store;
+    const before = transfer.coUse(low, high);
+    transfer.putCoUse(low, high, weight, moment);
+    const isChanged = before === null || moment > before.moment;
+    if (isChanged && this.#areHeld(low, high))
+      this.#noteChange(this.#job, { coUse: { low, high, moment, before } });
   }
 
-  /** Takes back what this run wrote. */
-  undo(): void {
-    if (this.#dryRun) return;
-    this.#store.transaction(() => {
-      this.#store.deleteRecords(this.#added);
-      for (const { profile, before } of this.#replaced) {
-        if (before === null) this.#store.removeProfile(profile.agentId, profile.userId);
-        else this.#store.putProfile(before);
-      }
-    });
+  /** Whether both were in the store before this run. */
+  #areHeld(a: number, b: number): boolean {
+    return !this.#added.has(a) && !this.#added.has(b);
+  }
+
+  #noteChange(job: number, entry: UndoEntry): void {
+    this.#store.jobs.addUndo(job, entry);
   }
 }
 
