@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "./support/root.js";
+import { withoutComments } from "./support/source-text.js";
 
 const TS = join(ROOT, "ts");
 
@@ -110,14 +111,6 @@ function readSources(): SourceFile[] {
 
 function partOf(path: string): string {
   return (path.split("/")[0] as string).replace(/\.ts$/, "");
-}
-
-/** Blanks out comments, and keeps texts: a `//` inside a text is no comment. */
-function withoutComments(text: string): string {
-  return text.replace(
-    /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
-    (whole, literal: string | undefined) => literal ?? whole.replace(/[^\n]/g, " "),
-  );
 }
 
 function importsOf(code: string): Import[] {

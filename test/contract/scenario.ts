@@ -130,7 +130,10 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
   }),
   $first: onList((wanted, got, at) => match(wanted, got[0], `${at}[first]`)),
   $last: onList((wanted, got, at) => match(wanted, got[got.length - 1], `${at}[last]`)),
-  $each: onList((wanted, got, at) => first(got, (item, i) => match(wanted, item, `${at}[${i}]`))),
+  // Of an empty list everything is true, so it proves nothing.
+  $each: onList((wanted, got, at) =>
+    got.length === 0 ? `${at}: is empty` : first(got, (item, i) => match(wanted, item, `${at}[${i}]`)),
+  ),
   $contents: onList((wanted, got, at) => match(wanted, got.map(contentOf), at)),
   $contents_set: onList((wanted, got, at) =>
     match([...(wanted as string[])].sort(), got.map(contentOf).sort(), at),
