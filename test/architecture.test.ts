@@ -17,7 +17,7 @@ interface Arrows {
 
 const ADAPTERS = ["native", "store", "embedding", "vectors"];
 /** What every part may use. */
-const GROUND = ["errors", "log", "next-turn", "domain"];
+const GROUND = ["errors", "log", "next-turn", "domain", "text"];
 /** What serves a capability. */
 const ENGINE = ["recall", "remember", "ambient", "maintenance"];
 
@@ -28,6 +28,7 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   "next-turn": { uses: [] },
   "package-root": { uses: [] },
   "project-folder": { uses: [] },
+  text: { uses: [] },
   domain: { uses: ["errors"] },
   // Groups of settings; `config.ts` puts them together.
   settings: { uses: ["domain", "errors", "project-folder"] },
@@ -54,12 +55,12 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   service: { uses: [...GROUND, "config", ...ENGINE], types: ADAPTERS },
   // `recall/candidate.ts` and `ambient/block.ts` know the text that a row is shown with.
   response: {
-    uses: ["domain", "errors", "recall", "ambient"],
+    uses: ["domain", "text", "errors", "recall", "ambient"],
     types: ["config", "service", "store", ...ENGINE],
   },
   mcp: { uses: [...GROUND, "response", "service"], types: ["config", ...ENGINE] },
   http: { uses: [...GROUND, "response", "mcp"], types: ["service", "config", "settings", ...ENGINE] },
-  intake: { uses: ["domain", "errors"] },
+  intake: { uses: ["domain", "text", "errors"] },
   // Where the parts are built and wired.
   wiring: { uses: [...GROUND, ...ENGINE, ...ADAPTERS], types: ["config", "service"] },
   "open-memory": {
@@ -162,7 +163,7 @@ describe("imports", () => {
   it("are read from every file", () => {
     expect(sources.length).toBeGreaterThan(50);
     const known = sources.find((file) => file.path === "recall/exclude.ts");
-    expect(known?.imports).toContainEqual({ specifier: "../domain/text.js", isType: false });
+    expect(known?.imports).toContainEqual({ specifier: "../text/characters.js", isType: false });
   });
 
   it("have a row in the table for every part", () => {

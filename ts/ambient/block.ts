@@ -3,8 +3,8 @@
 
 import { CLOSE_TAG, OPEN_TAG } from "../domain/recalled-block.js";
 import { formatRef, recordOfKey } from "../domain/record.js";
-import { countChars } from "../domain/text.js";
 import type { RecordRow } from "../recall/candidate.js";
+import { countChars } from "../text/characters.js";
 import { cutLine, excerptLine, oneLine, withoutMarkup } from "./escape.js";
 import { passageOf } from "./passage.js";
 import {

@@ -2,8 +2,8 @@
 // else is refused with the field and its rule.
 
 import type { z } from "zod";
-import { textDefect } from "../domain/text.js";
 import { invalidArgument, type MemoryError } from "../errors.js";
+import { textDefect } from "../text/clean.js";
 
 /** The part of JSON Schema that our tools use. */
 export interface JsonSchema {

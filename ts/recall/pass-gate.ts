@@ -1,6 +1,6 @@
 // The gate of a recall: by evidence (keyword hits and cosines), or by confidence where that is switched on.
 
-import { TermFinder } from "../domain/term-finder.js";
+import { TermMatcher } from "../text/term-matcher.js";
 import { type Candidate, rowText } from "./candidate.js";
 import { coverage, levelForStore, rareIdentifiers, weighWords } from "./coverage.js";
 import { applyGate, evidenceWeights, type GateLevels, isKeywordHit } from "./quality-gate.js";
@@ -42,11 +42,11 @@ function withCoverage(candidates: readonly Candidate[], plan: LexicalQuery): rea
   const words = weighWords(plan.terms, frequencies, records);
   // What only the substring index knows is rarer than any term.
   const identifiers = [...rareIdentifiers(plan.terms, frequencies, records), ...plan.substrings];
-  const finder = new TermFinder(plan.terms, plan.substrings);
+  const matcher = new TermMatcher(plan.terms, plan.substrings);
   return candidates.map((candidate) => {
     const { memories = Number.POSITIVE_INFINITY, episodes = Number.POSITIVE_INFINITY } = candidate.ranks;
     if (Math.min(memories, episodes) >= MAX_LOOKED_AT) return candidate;
-    const held = finder.find(rowText(candidate.row));
+    const held = matcher.match(rowText(candidate.row));
     const holdsIdentifier = identifiers.some((term) => held.has(term));
     return { ...candidate, coverage: coverage(held, words), holdsIdentifier };
   });

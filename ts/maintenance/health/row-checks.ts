@@ -2,9 +2,10 @@
 // an unlocked one is mended. Pure functions.
 
 import { canonicalSource, type Source } from "../../domain/source.js";
-import { cleanText, countChars } from "../../domain/text.js";
 import { parseInstant } from "../../domain/time.js";
 import type { MemoryPatch, RawMemory } from "../../store/health.js";
+import { countChars } from "../../text/characters.js";
+import { cleanText } from "../../text/clean.js";
 
 export interface RowContext {
   readonly maxChars: number;

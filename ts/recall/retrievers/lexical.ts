@@ -2,8 +2,9 @@
 
 import type { RecordKind } from "../../domain/record.js";
 import type { ReadScope, SourceFilter } from "../../domain/scope.js";
-import { queryTerms, substringTerms } from "../../domain/terms.js";
 import type { LexicalHit } from "../../store/lexical.js";
+import { mayBePartOfIdentifier } from "../../text/identifiers.js";
+import { contentTerms, queryTerms, substringTerms } from "../../text/tokenise.js";
 
 /** What this retriever needs of the store. */
 export interface LexicalSource {
@@ -49,10 +50,8 @@ const WEIGHTLESS_SHARE = 0.5;
 
 /** Splits a query into what each index is asked for. */
 export function planLexicalQuery(query: string, source: LexicalSource): LexicalQuery {
-  const terms = queryTerms(query)
-    .filter((term) => term.content)
-    .map((term) => term.text);
-  const stretches = identifierStretches(query);
+  const terms = contentTerms(query);
+  const stretches = substringTerms(query).filter(mayBePartOfIdentifier);
   const parts = new Map(stretches.map((text) => [text, queryTerms(text).map((term) => term.text)]));
   const frequencies = source.documentFrequencies([...new Set([...terms, ...[...parts.values()].flat()])]);
   const records = source.documentCount();
@@ -68,14 +67,6 @@ export function planLexicalQuery(query: string, source: LexicalSource): LexicalQ
     frequencies,
     records,
   };
-}
-
-/**
- * Stretches that may be parts of identifiers: with a digit or a connector, or long. Short plain words are
- * left out: "cat" must not find "education".
- */
-function identifierStretches(query: string): string[] {
-  return substringTerms(query).filter((text) => /[\p{N}_.\-/:@#]/u.test(text) || /^\p{L}{6,}$/u.test(text));
 }
 
 /** The list of one kind: rows by words first, then rows that only hold a substring. */
