@@ -45,9 +45,10 @@ function withCoverage(candidates: readonly Candidate[], plan: LexicalQuery): rea
   const matcher = new TermMatcher(plan.terms, plan.substrings);
   return candidates.map((candidate) => {
     const { memories = Number.POSITIVE_INFINITY, episodes = Number.POSITIVE_INFINITY } = candidate.ranks;
-    if (Math.min(memories, episodes) >= MAX_LOOKED_AT) return candidate;
+    const isExact = candidate.exact > 0;
+    if (Math.min(memories, episodes) >= MAX_LOOKED_AT) return { ...candidate, holdsIdentifier: isExact };
     const held = matcher.match(rowText(candidate.row));
-    const holdsIdentifier = identifiers.some((term) => held.has(term));
+    const holdsIdentifier = isExact || identifiers.some((term) => held.has(term));
     return { ...candidate, coverage: coverage(held, words), holdsIdentifier };
   });
 }
@@ -110,9 +111,11 @@ function passConfidence(
   // A measured level holds the precision already.
   const level = measured ?? heuristicMinimum(pool.memories + pool.episodes) * beta ** PRECISION_EXPONENT;
   const gate = level * (request.deep ? 0.5 : 1);
-  const passed = candidates.filter(({ confidence }) => confidence !== null && confidence.score >= gate);
+  const isSure = ({ confidence }: Candidate): boolean => confidence !== null && confidence.score >= gate;
+  const passed = candidates.filter((candidate) => candidate.exact > 0 || isSure(candidate));
   const levels = { confidence: gate };
-  if (passed.length > 0) return { passed, fallback: false, openedBy: "confidence", levels };
+  const openedBy = passed.some(isSure) ? "confidence" : "identifier";
+  if (passed.length > 0) return { passed, fallback: false, openedBy, levels };
   const byWords = candidates.filter(isKeywordHit);
   return {
     passed: byWords,

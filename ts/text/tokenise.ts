@@ -4,6 +4,7 @@
 
 import { stemmer } from "stemmer";
 import { countChars, isAscii } from "./characters.js";
+import { isIdentifier } from "./identifiers.js";
 import { foldWord, normaliseText } from "./normalise.js";
 import { isSpaceless, SPACELESS } from "./scripts.js";
 import { FUNCTION_GRAMS, FUNCTION_WORDS, PARTICLES } from "./stop-words.js";
@@ -77,6 +78,42 @@ export function substringTerms(query: string): string[] {
   return [...seen];
 }
 
+/** An identifier in a query: folded as it stands in a text, and its term in the words index. */
+export interface Identifier {
+  readonly name: string;
+  readonly term: string;
+}
+
+/** The distinct exact identifiers of a query, in order; see `isIdentifier`. */
+export function queryIdentifiers(query: string): Identifier[] {
+  const found = new Map<string, Identifier>();
+  for (const run of runs(query)) {
+    const word = withoutContraction(run.text);
+    if (run.kind !== "word" || !isIdentifier(word)) continue;
+    const name = foldWord(word);
+    found.set(name, { name, term: isOnePiece(name) ? wordTerm(name).text : clip(name) });
+  }
+  return [...found.values()];
+}
+
+/**
+ * The folded words of a text as they stand there. `zq0x1` is one of `host:zq0x1` and of `/dev/zq0x1`, and none of
+ * `zq0x1-old`, which is another name.
+ */
+export function wholeWords(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const run of runs(text)) {
+    const word = foldWord(withoutContraction(run.text));
+    words.add(word);
+    for (const part of word.split(/[/\\:@#&]+/)) words.add(part);
+  }
+  return words;
+}
+
+function withoutContraction(run: string): string {
+  return run.replace(/['’](?:s|t|d|m|ll|re|ve)$/i, "");
+}
+
 interface Run {
   readonly kind: "word" | "spaceless";
   readonly text: string;
@@ -118,10 +155,16 @@ function isContentGram(gram: string): boolean {
 const PLAIN_WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]+)$/;
 const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+|[\p{L}\p{M}]+/gu;
 
+const CONNECTORS = /[.\-/:@#'’+&\\_]+/;
+
+function isOnePiece(word: string): boolean {
+  return !CONNECTORS.test(word);
+}
+
 /** Terms of one run of letters, digits and connectors: its parts stemmed, and the whole when it has several. */
 function wordTerms(run: string): Term[] {
   const out: Term[] = [];
-  const pieces = run.split(/[.\-/:@#'’+&\\_]+/).filter((piece) => piece !== "");
+  const pieces = run.split(CONNECTORS).filter((piece) => piece !== "");
   for (const [i, piece] of pieces.entries()) {
     if (i > 0 && isContraction(run, piece)) continue;
     const folded = foldWord(piece);
