@@ -18,7 +18,7 @@ interface Arrows {
 
 const ADAPTERS = ["native", "store", "embedding", "vectors"];
 /** What every part may use. */
-const GROUND = ["errors", "log", "next-turn", "domain", "files", "supervisor", "waiting"];
+const GROUND = ["errors", "log", "next-turn", "domain", "files", "supervisor", "waiting", "text"];
 /** What serves a capability. */
 const ENGINE = ["recall", "remember", "ambient", "maintenance"];
 
@@ -33,6 +33,7 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   supervisor: { uses: ["errors", "log"] },
   "package-root": { uses: [] },
   "project-folder": { uses: [] },
+  text: { uses: [] },
   domain: { uses: ["errors"] },
   // Groups of settings; `config.ts` puts them together.
   settings: { uses: ["domain", "errors", "files", "project-folder"] },
@@ -59,12 +60,12 @@ const TABLE: Readonly<Record<string, Arrows>> = {
   service: { uses: [...GROUND, "config", ...ENGINE], types: ADAPTERS },
   // `recall/candidate.ts` and `ambient/block.ts` know the text that a row is shown with.
   response: {
-    uses: ["domain", "errors", "recall", "ambient"],
+    uses: ["domain", "text", "errors", "recall", "ambient"],
     types: ["config", "service", "store", ...ENGINE],
   },
   mcp: { uses: [...GROUND, "response", "service"], types: ["config", ...ENGINE] },
   http: { uses: [...GROUND, "response", "mcp"], types: ["service", "config", "settings", ...ENGINE] },
-  intake: { uses: ["domain", "errors"] },
+  intake: { uses: ["domain", "text", "errors"] },
   // Where the parts are built and wired.
   wiring: { uses: [...GROUND, ...ENGINE, ...ADAPTERS], types: ["config", "service"] },
   "open-memory": {
@@ -159,7 +160,7 @@ describe("imports", () => {
   it("are read from every file", () => {
     expect(sources.length).toBeGreaterThan(50);
     const known = sources.find((file) => file.path === "recall/exclude.ts");
-    expect(known?.imports).toContainEqual({ specifier: "../domain/text.js", isType: false });
+    expect(known?.imports).toContainEqual({ specifier: "../text/characters.js", isType: false });
   });
 
   it("have a row in the table for every part", () => {

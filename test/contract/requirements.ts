@@ -168,6 +168,8 @@ export const REQUIREMENTS = {
     "words.stemming": "English words are found in their other forms",
     "words.hits-survive": "a keyword hit is always shown, whatever its cosine and the size of the store",
     "words.identifiers": "identifiers, paths and versions are found whole and by their parts",
+    "words.exact-identifier-first":
+      "a row that holds an exact identifier of the question is the best, whatever else resembles it",
     "words.without-embedder": "recall works without an embedder",
     "words.unrelated-is-empty": "a query that shares only function words with the store gives nothing",
     "meaning.without-common-words": "a row that shares no word with the query is found by its meaning",

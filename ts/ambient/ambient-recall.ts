@@ -5,9 +5,9 @@
 // Nothing is written and nothing that ranks is changed.
 
 import { recordKey } from "../domain/record.js";
-import { countChars } from "../domain/text.js";
 import type { RecordRow } from "../recall/candidate.js";
 import { rowsOfKeys } from "../recall/retrieve.js";
+import { countChars } from "../text/characters.js";
 import { describer } from "./describe-row.js";
 import { novelty, pickDirect } from "./direct.js";
 import { type Edges, reasonOf, tensionsOf } from "./edges.js";

@@ -4,8 +4,8 @@
 import { CLOSE_TAG, OPEN_TAG } from "../domain/recalled-block.js";
 import { formatRef, recordOfKey } from "../domain/record.js";
 import { withoutSecrets } from "../domain/secrets.js";
-import { countChars } from "../domain/text.js";
 import type { RecordRow } from "../recall/candidate.js";
+import { countChars } from "../text/characters.js";
 import { excerptLine } from "./escape.js";
 import { passageOf } from "./passage.js";
 import {

@@ -102,6 +102,7 @@ function certaintyOf(
     fused: null,
     fromNeighbours: 0,
     coverage: null,
+    exact: 0,
     holdsIdentifier: false,
     penalty: 1,
     confidence: null,

@@ -1,8 +1,8 @@
 // The direct rows: the best by relevance, with mass as a bounded tie-breaker, rows shown lately damped, and
 // spread over sources.
 
-import { foldCase } from "../domain/text.js";
 import { rowText } from "../recall/candidate.js";
+import { foldCase } from "../text/normalise.js";
 import type { Judged } from "./find.js";
 
 /** The heaviest row gains no more than this share. */

@@ -2,7 +2,7 @@
 // close the block, open a tag or forge the manifest. The stored text itself stays as it is.
 
 import { withoutSecrets } from "../domain/secrets.js";
-import { countChars, cutChars, graphemeStart } from "../domain/text.js";
+import { countChars, cutChars, graphemeStart } from "../text/characters.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal sequences are what this is about
 const TERMINAL = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;

@@ -1,9 +1,10 @@
 // How much a row has to do with a prompt: the share of its words that the row holds, how surprising it would
 // be to find that many by accident, and its cosine.
 
-import { TermFinder } from "../domain/term-finder.js";
-import { normaliseText } from "../domain/terms.js";
-import { cutChars, isAscii } from "../domain/text.js";
+import { cutChars, isAscii } from "../text/characters.js";
+import { normaliseText } from "../text/normalise.js";
+import { isSpaceless } from "../text/scripts.js";
+import { TermMatcher } from "../text/term-matcher.js";
 
 /** A word of the prompt: one term, or the overlapping pairs of a run of characters without blanks. */
 export interface PromptWord {
@@ -16,7 +17,7 @@ export interface PromptWords {
   readonly words: readonly PromptWord[];
   readonly total: number;
   /** finds the terms of all words in a text */
-  readonly finder: TermFinder;
+  readonly matcher: TermMatcher;
   /** records of the store */
   readonly records: number;
 }
@@ -29,10 +30,8 @@ const BACKGROUND_TEXTS = 100;
 const BACKGROUND_ROWS = 1;
 
 /** Runs of one script that the tokeniser cuts into pairs: a word of Katakana or a compound of kanji. */
-const RUNS = /[\p{Script=Katakana}ー]+|[\p{Script=Han}々〆]+|\p{Script=Hiragana}+|\p{Script=Hangul}+/gu;
-
-const SPACELESS_PAIR =
-  /^[\p{Script=Katakana}\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}ー々〆〇]{2}$/u;
+const RUNS =
+  /[\p{Script=Katakana}ー]+|[\p{Script=Han}々〆]+|\p{Script=Hiragana}+|\p{Script=Hangul}+|[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 
 /** `subject` is the text that the terms stand in. */
 export function weighPrompt(
@@ -50,7 +49,7 @@ export function weighPrompt(
     weight: Math.max(...group.map(weightOf)),
   }));
   const total = words.reduce((sum, { weight }) => sum + weight, 0);
-  return { words, total, finder: new TermFinder(words.flatMap((word) => word.terms)), records };
+  return { words, total, matcher: new TermMatcher(words.flatMap((word) => word.terms)), records };
 }
 
 /** Pairs inside one run belong to one word: as separate witnesses they would all say the same. */
@@ -69,9 +68,7 @@ function groupTerms(terms: readonly string[], subject: string): string[][] {
     if (group.length > 0) groups.push(group);
   }
   // A pair across two scripts is no word: ト選 of スロット選択.
-  const rest = Array.from(open).filter(
-    (term) => groups.length === 0 || isAscii(term) || !SPACELESS_PAIR.test(term),
-  );
+  const rest = Array.from(open).filter((term) => groups.length === 0 || !isSpaceless(term));
   return [...groups, ...rest.map((term) => [term])];
 }
 
@@ -93,7 +90,7 @@ export interface Evidence {
 const MAX_LOOKED_CHARS = 4000;
 
 export function evidenceOf(text: string, level: number | null, prompt: PromptWords): Evidence {
-  const held = prompt.finder.find(cutChars(text, MAX_LOOKED_CHARS));
+  const held = prompt.matcher.match(cutChars(text, MAX_LOOKED_CHARS));
   let covered = 0;
   let count = 0;
   for (const { terms, weight } of prompt.words) {

@@ -9,6 +9,8 @@ import { rareIdentifiers } from "../recall/coverage.js";
 import { rankCandidates } from "../recall/rank.js";
 import type { RecallParts, RecallRequest } from "../recall/recall-parts.js";
 import { retrieve } from "../recall/retrieve.js";
+import { isTellingIdentifier } from "../text/identifiers.js";
+import { foldText } from "../text/normalise.js";
 import { boundedLexical } from "./bounded-lexical.js";
 import { type Evidence, evidenceOf, weighPrompt } from "./evidence.js";
 import type { Prompt } from "./prompt.js";
@@ -75,13 +77,13 @@ export async function find(prompt: Prompt, request: AmbientRequest, parts: Ambie
   const records = recall.lexical.documentCount();
   const frequencies = recall.lexical.documentFrequencies(prompt.terms);
   const words = weighPrompt(prompt.terms, prompt.subject, frequencies, records);
-  const identifiers = rareIdentifiers(prompt.terms, frequencies, records).filter(isTelling);
+  const identifiers = rareIdentifiers(prompt.terms, frequencies, records).filter(isTellingIdentifier);
   const calibrate = calibrationFor(judgeVector, request, parts);
   const candidates = ranked.map((candidate): Judged => {
     const text = rowText(candidate.row);
     const cosine = levels.get(candidate.key);
     const evidence = evidenceOf(text, cosine === undefined ? null : calibrate(cosine), words);
-    const folded = identifiers.length === 0 ? "" : text.normalize("NFKC").toLowerCase();
+    const folded = identifiers.length === 0 ? "" : foldText(text);
     return {
       candidate,
       relevance: (candidate.fused ?? 0) * candidate.penalty * (1 + evidence.coverage),
@@ -94,11 +96,6 @@ export async function find(prompt: Prompt, request: AmbientRequest, parts: Ambie
   const calibrateComposed =
     judgeVector === queryVector ? calibrate : calibrationFor(queryVector, request, parts);
   return { candidates, queryVector, records, calibrate: calibrateComposed };
-}
-
-/** A year, a count or a version's tail is shared by accident; a ticket, a path or an error code is not. */
-function isTelling(term: string): boolean {
-  return term.length >= 5 && /\p{L}/u.test(term) && /[\p{N}_\-/:@#.]/u.test(term);
 }
 
 const SAMPLE_ROWS = 48;

@@ -1,9 +1,9 @@
 // Which part of a long text the block shows: its start, unless another part speaks of the prompt's words.
 
-import { indexTerms } from "../domain/terms.js";
-import { countChars } from "../domain/text.js";
+import { charSlicer, countChars, cutChars } from "../text/characters.js";
+import { splitSentences } from "../text/sentences.js";
+import { indexTerms } from "../text/tokenise.js";
 
-const SENTENCE_ENDS = /(?<=[.!?]["')\]]?\s)|(?<=[。！？]["」』）]?)|(?<=\n)/u;
 /** Longer texts are looked through up to here. */
 const MAX_LOOKED_CHARS = 8000;
 
@@ -14,7 +14,9 @@ const MAX_LOOKED_CHARS = 8000;
 export function passageOf(text: string, terms: readonly string[], maxChars: number): string {
   if (terms.length === 0 || text.length <= maxChars || countChars(text) <= maxChars) return text;
   const wanted = new Set(terms);
-  const sentences = text.slice(0, MAX_LOOKED_CHARS).split(SENTENCE_ENDS);
+  const looked = cutChars(text, MAX_LOOKED_CHARS);
+  const slice = charSlicer(looked);
+  const sentences = splitSentences(looked).map(({ start, end }) => slice(start, end));
   const held = sentences.map((sentence) => new Set(indexTerms(sentence).filter((term) => wanted.has(term))));
   let best = 0;
   let bestHeld = 0;
@@ -31,6 +33,6 @@ export function passageOf(text: string, terms: readonly string[], maxChars: numb
       bestHeld = seen.size;
     }
   }
-  const passage = sentences.slice(best).join("").trim() + text.slice(MAX_LOOKED_CHARS);
+  const passage = sentences.slice(best).join("").trim() + text.slice(looked.length);
   return best === 0 ? text : `…${passage}`;
 }

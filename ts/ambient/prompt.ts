@@ -1,9 +1,9 @@
 // What the person asked: the current prompt and the earlier ones, cleaned, composed to one text, and sorted
 // into prompts with a subject, prompts that only connect to what was said, and small talk.
 
-import { queryTerms } from "../domain/terms.js";
-import { countChars, cutChars } from "../domain/text.js";
 import { withoutInjected } from "../intake/injected.js";
+import { countChars, cutChars } from "../text/characters.js";
+import { contentTerms } from "../text/tokenise.js";
 import { isGeneralGram, subjectOf } from "./small-talk.js";
 
 export interface Prompt {
@@ -32,11 +32,11 @@ export function readPrompt(query: string, history: readonly string[]): Prompt {
   const kept = earlier.slice(-MAX_HISTORY).map((text) => withoutMiddle(text, MAX_HISTORY_CHARS));
   const composed = [...kept, current].filter((text) => text !== "").join("\n");
   const subject = subjectOf(current);
-  const terms = contentTerms(subject.text);
+  const terms = subjectTerms(subject.text);
   if (terms.length > 0)
     return { current, composed, hasHistory: kept.length > 0, kind: "subject", terms, subject: subject.text };
   const earlierSubject = subject.connects ? kept.map((text) => subjectOf(text).text).join("\n") : "";
-  const carried = contentTerms(earlierSubject);
+  const carried = subjectTerms(earlierSubject);
   return {
     current,
     composed,
@@ -61,8 +61,6 @@ function withoutMiddle(text: string, maxChars: number): string {
   return `${cutChars(text, half)}\n${tail}`;
 }
 
-function contentTerms(text: string): string[] {
-  return queryTerms(text)
-    .filter((term) => term.content && !isGeneralGram(term.text))
-    .map((term) => term.text);
+function subjectTerms(text: string): string[] {
+  return contentTerms(text).filter((term) => !isGeneralGram(term));
 }

@@ -1,7 +1,8 @@
 // Words and phrases that say nothing about what a prompt is about: thanks, greetings, politeness, general
 // verbs, and the connecting words of "continue with the next step". English by word, Japanese by phrase.
 
-import { isAscii } from "../domain/text.js";
+import { isAscii } from "../text/characters.js";
+import { normaliseText } from "../text/normalise.js";
 
 /** Thanks, greetings, assent, and requests that name no subject. */
 const PHATIC =
@@ -122,7 +123,7 @@ export interface SubjectText {
 
 /** Takes small talk, connecting words and general words out of a prompt. */
 export function subjectOf(prompt: string): SubjectText {
-  const plain = prompt.normalize("NFKC");
+  const plain = normaliseText(prompt);
   let connects = false;
   const withoutJapanese = JAPANESE.test(plain) ? takeOutJapanese(plain) : { text: plain, connects: false };
   connects ||= withoutJapanese.connects;

@@ -4,8 +4,9 @@ import type { Dirent } from "node:fs";
 import { open, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { parseJson } from "../domain/json.js";
+import { repairText } from "../text/clean.js";
 import { decode, looksBinary, readLines, SNIFF_BYTES } from "./decode.js";
-import { cleanText, type Intake, isRecord, type Note } from "./draft.js";
+import { type Intake, isRecord, type Note } from "./draft.js";
 import { draftsFromJsonl } from "./jsonl.js";
 import { draftsFromMarkdown } from "./markdown.js";
 import { draftsFromText } from "./text.js";
@@ -131,7 +132,7 @@ export async function* readFileDrafts(file: InputFile): AsyncGenerator<Intake> {
       yield note(decoded.problem);
       return;
     }
-    const { text, changed } = cleanText(decoded.text);
+    const { text, changed } = repairText(decoded.text);
     if (changed) yield note("held NUL or half surrogate pairs; these characters were replaced");
     const reader = MARKDOWN.test(file.path) ? draftsFromMarkdown : draftsFromText;
     for (const draft of reader(text, file.relative)) yield { draft };

@@ -1,6 +1,7 @@
 // What intake makes of files: drafts of memories, and notes about what was left out.
 // Drafts are not validated here; the write side has the last word.
 import { createHash } from "node:crypto";
+import { repairText } from "../text/clean.js";
 
 /** One memory to be, before it is stored. */
 export interface Draft {
@@ -30,7 +31,7 @@ export interface Note {
 export type Intake = { draft: Draft } | { note: Note };
 
 /** The largest piece that Markdown and transcripts are split into, in code points. */
-export const MAX_PIECE_CHARS = 1_500;
+export const MAX_DRAFT_CHARS = 1_500;
 
 const MAX_ID_CHARS = 200;
 
@@ -47,19 +48,12 @@ export function draftId(relativeFile: string, content: string): string {
   return `${path}:${tail.slice(-(MAX_ID_CHARS - hash.length - path.length - 2))}#${hash}`.toWellFormed();
 }
 
-/** Text without NUL and without lone surrogates, and whether anything had to be changed. */
-export function cleanText(text: string): { text: string; changed: boolean } {
-  const kept = text.includes("\0") ? text.replaceAll("\0", "") : text;
-  const wellFormed = kept.toWellFormed();
-  return { text: wellFormed, changed: wellFormed !== text };
-}
-
-/** `cleanText` over every string of a JSON value, keys included. */
+/** `repairText` over every string of a JSON value, keys included. */
 export function cleanValue(value: unknown): { value: unknown; changed: boolean } {
   let changed = false;
   const walk = (node: unknown): unknown => {
     if (typeof node === "string") {
-      const clean = cleanText(node);
+      const clean = repairText(node);
       changed ||= clean.changed;
       return clean.text;
     }

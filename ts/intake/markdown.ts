@@ -1,10 +1,12 @@
 // Markdown notes to drafts: a dated heading or entry is one memory, a longer section is cut between its
 // blocks. Each piece carries as much of its headings as it needs to make sense alone.
+
+import { countChars } from "../text/characters.js";
 import { dateInFileName, leadingDate, wholeMonth } from "./dates.js";
-import { type Draft, draftId, MAX_PIECE_CHARS } from "./draft.js";
+import { type Draft, draftId, MAX_DRAFT_CHARS } from "./draft.js";
 import { fieldTags, fieldText, readFrontMatter } from "./front-matter.js";
 import { type Block, type Section, sectionsOf } from "./markdown-blocks.js";
-import { countChars, displayWidth, packBlocks, splitText } from "./pieces.js";
+import { displayWidth, packBlocks, splitText } from "./pieces.js";
 
 /** Below this width a heading or an entry says too little alone and gets its parent in front. */
 const TERSE_COLUMNS = 24;
@@ -92,7 +94,7 @@ function piecesOf(section: Section, context: Context): Piece[] {
     const text = entry?.rest ?? withoutMarker(block.text);
     const lead = context.title !== "" && displayWidth(text) < TERSE_ENTRY_COLUMNS ? `${context.title}: ` : "";
     const timestamp = entry?.timestamp ?? context.timestamp;
-    for (const content of cut(text, MAX_PIECE_CHARS))
+    for (const content of cut(text, MAX_DRAFT_CHARS))
       pieces.push({ content: `${lead}${content}`, timestamp });
   }
   flush();
@@ -121,7 +123,7 @@ function withoutMarker(text: string): string {
 /** The blocks of one section as few pieces, each opened by the title. */
 function groupPieces(blocks: readonly Block[], context: Context): Piece[] {
   if (blocks.length === 0) return [];
-  const room = MAX_PIECE_CHARS - (context.title === "" ? 0 : countChars(context.title) + 2);
+  const room = MAX_DRAFT_CHARS - (context.title === "" ? 0 : countChars(context.title) + 2);
   const parts = listsJoined(blocks, room).flatMap((text) => cut(text, room));
   return packBlocks(parts, room).map((text) => ({
     content: context.title === "" ? text.trim() : `${context.title}\n\n${text}`.trim(),

@@ -1,30 +1,11 @@
 // Cuts and packs text by code points. Knows nothing about Markdown or files.
 
-/** Number of code points. */
-export function countChars(text: string): number {
-  let count = text.length;
-  for (let i = 0; i < text.length - 1; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit >= 0xd800 && unit <= 0xdbff) {
-      const next = text.charCodeAt(i + 1);
-      if (next >= 0xdc00 && next <= 0xdfff) {
-        count--;
-        i++;
-      }
-    }
-  }
-  return count;
-}
+import { countChars, cutChars } from "../text/characters.js";
+import { splitSentences } from "../text/sentences.js";
 
-/** Index in UTF-16 units after `chars` code points from `start`, or the end of the text. */
-function advance(text: string, start: number, chars: number): number {
-  let at = start;
-  for (let n = 0; n < chars && at < text.length; n++) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
-  return at;
-}
-
-/** Places to cut at, best first: between paragraphs, lines, sentences, clauses, words. */
-const CUTS = [/\n[ \t]*\n/g, /\n/g, /[.!?][)"'\]]*\s|[。！？][」』）]*/g, /[,;:]\s|[、，；]/g, /\s/g];
+/** Places to cut at, best first: between paragraphs and lines, else between sentences, clauses, words. */
+const LINES = [/\n[ \t]*\n/g, /\n/g];
+const WORDS = [/[,;:]\s|[、，；]/g, /\s/g];
 
 /**
  * Pieces of at most `maxChars` code points, cut at the best place in the last two thirds of each piece.
@@ -34,23 +15,36 @@ export function splitText(text: string, maxChars: number): string[] {
   const pieces: string[] = [];
   let start = 0;
   while (start < text.length) {
-    let end = advance(text, start, maxChars);
+    let end = start + cutChars(text.slice(start, start + 2 * maxChars), maxChars).length;
     if (end < text.length) end = start + bestCut(text.slice(start, end));
     const piece = text.slice(start, end).trim();
     if (piece !== "") pieces.push(piece);
-    start = end;
+    // The blanks between two sentences belong to neither.
+    start = text.length - text.slice(end).trimStart().length;
   }
   return pieces;
 }
 
 function bestCut(window: string): number {
   const earliest = Math.floor(window.length / 3);
-  for (const cut of CUTS) {
+  const found =
+    lastCut(window, LINES, earliest) ?? lastSentenceEnd(window, earliest) ?? lastCut(window, WORDS, earliest);
+  return found ?? window.length;
+}
+
+function lastCut(window: string, cuts: readonly RegExp[], earliest: number): number | null {
+  for (const cut of cuts) {
     let last = 0;
     for (const match of window.matchAll(cut)) last = match.index + match[0].length;
     if (last > earliest) return last;
   }
-  return window.length;
+  return null;
+}
+
+function lastSentenceEnd(window: string, earliest: number): number | null {
+  const ends = splitSentences(window, Number.POSITIVE_INFINITY).slice(0, -1);
+  const last = cutChars(window, ends[ends.length - 1]?.end ?? 0).length;
+  return last > earliest ? last : null;
 }
 
 /** Joins neighbours while they stay within `maxChars`; a longer block stays alone. */

@@ -1,11 +1,13 @@
 // Claude Code transcripts to drafts: what the person typed and what the assistant answered, as pairs.
 // Tool calls and their results, side chains, meta records and injected blocks are left out.
 import { parseJson } from "../domain/json.js";
+import { countChars } from "../text/characters.js";
+import { repairText } from "../text/clean.js";
 import { stampOf } from "./dates.js";
 import type { Line } from "./decode.js";
-import { cleanText, type Draft, draftId, type Intake, isRecord, MAX_PIECE_CHARS } from "./draft.js";
+import { type Draft, draftId, type Intake, isRecord, MAX_DRAFT_CHARS } from "./draft.js";
 import { withoutInjected } from "./injected.js";
-import { countChars, splitText } from "./pieces.js";
+import { splitText } from "./pieces.js";
 
 interface Turn {
   role: "user" | "assistant";
@@ -41,7 +43,7 @@ export async function* draftsFromTranscript(
     }
     const turn = turnOf(record);
     if (turn === undefined) continue;
-    const clean = cleanText(turn.text);
+    const clean = repairText(turn.text);
     if (clean.changed) repaired++;
     turn.text = clean.text;
     if (turn.role === "user") {
@@ -133,10 +135,10 @@ function exchange(asked: Turn | undefined, answered: Turn | undefined, file: str
     .map((turn) => `${turn.role === "user" ? "User" : "Assistant"}: ${turn.text}`)
     .join("\n\n");
   const first = turns[0];
-  if (first !== undefined && countChars(pair) <= MAX_PIECE_CHARS) return [draftOf(first, pair, file)];
+  if (first !== undefined && countChars(pair) <= MAX_DRAFT_CHARS) return [draftOf(first, pair, file)];
   return turns.flatMap((turn) => {
     const name = turn.role === "user" ? "User" : "Assistant";
-    return splitText(turn.text, MAX_PIECE_CHARS - 12).map((piece) =>
+    return splitText(turn.text, MAX_DRAFT_CHARS - 12).map((piece) =>
       draftOf(turn, `${name}: ${piece}`, file),
     );
   });

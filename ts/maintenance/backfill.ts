@@ -2,7 +2,6 @@
 // an import, a change of the embedder or a backend that was away. One process of all that share the store does it
 // at a time; what a step made is kept, whatever happens to the process.
 
-import { blocksOf } from "../domain/blocks.js";
 import { type RecordKind, recordKey, recordOfKey } from "../domain/record.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { describeError } from "../errors.js";
@@ -10,6 +9,7 @@ import { log } from "../log.js";
 import { nextTurn } from "../next-turn.js";
 import type { RecordStep } from "../store/record-steps.js";
 import type { NewEmbedding } from "../store/store.js";
+import { chunksOf } from "../text/chunks.js";
 import type { Progress } from "./progress.js";
 
 export interface BackfillParts {
@@ -288,7 +288,7 @@ function groupsOf(rows: readonly Row[]): Row[][] {
   const groups: Row[][] = [];
   let blocks = WRITE_BLOCKS;
   for (const row of rows) {
-    const more = blocksOf(row.text).length;
+    const more = chunksOf(row.text).length;
     if (blocks + more > WRITE_BLOCKS) {
       groups.push([]);
       blocks = 0;

@@ -1,10 +1,10 @@
 // Slower looks at the rows of one agent. Nothing here is a fault for certain: people judge.
 
-import { countChars } from "../domain/text.js";
 import { parseInstant } from "../domain/time.js";
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
 import { nextTurn } from "../next-turn.js";
+import { countChars } from "../text/characters.js";
 import type { HealthParts } from "./health/parts.js";
 import { ROW_CHECKS } from "./health/row-checks.js";
 import { checkNames } from "./health/run-checks.js";

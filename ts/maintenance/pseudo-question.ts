@@ -1,9 +1,10 @@
 // Questions made of records, and which rows have nothing to do with them: what calibration asks a store.
 
 import type { Memory } from "../domain/memory.js";
-import { indexTerms, queryTerms } from "../domain/terms.js";
-import { cutChars } from "../domain/text.js";
 import { coverage, weighWords } from "../recall/coverage.js";
+import { charSlicer, cutChars } from "../text/characters.js";
+import { splitSentences } from "../text/sentences.js";
+import { contentTerms, indexTerms } from "../text/tokenise.js";
 
 /** About the length of a question. */
 const QUESTION_CHARS = 80;
@@ -37,9 +38,9 @@ export class PseudoQuestions {
 
   /** The sentence of the record that holds its rarest word, cut to the length of a question; "" for none. */
   questionOf(content: string): string {
-    const sentences = cutChars(content, HEAD_CHARS)
-      .split(/(?<=[.!?]\s|[。．！？\n])/u)
-      .map((sentence) => sentence.trim());
+    const head = cutChars(content, HEAD_CHARS);
+    const slice = charSlicer(head);
+    const sentences = splitSentences(head).map(({ start, end }) => slice(start, end).trim());
     const rarity = sentences.map((sentence) => this.#rarestCount(sentence));
     const best = rarity.indexOf(Math.min(...rarity));
     return cutChars(sentences[best] ?? "", QUESTION_CHARS);
@@ -75,10 +76,4 @@ export class PseudoQuestions {
     this.#terms.set(id, terms);
     return terms;
   }
-}
-
-function contentTerms(text: string): string[] {
-  return queryTerms(text)
-    .filter((term) => term.content)
-    .map((term) => term.text);
 }

@@ -3,8 +3,8 @@
 
 import type { z } from "zod";
 import { depthDefect, parseJson } from "../domain/json.js";
-import { textDefect } from "../domain/text.js";
 import { invalidArgument, type MemoryError } from "../errors.js";
+import { textDefect } from "../text/clean.js";
 
 /** The part of JSON Schema that our tools use. */
 export interface JsonSchema {

@@ -1,6 +1,6 @@
 // What a client may put into its agent's system prompt: when to store, when to recall.
 
-import { cutChars } from "../domain/text.js";
+import { cutChars } from "../text/characters.js";
 
 const INSTRUCTIONS = `Memory that lasts across sessions.
 Recall: at the start of a task, before asking the user something they may have said before, and when they refer to earlier work. Ask in plain words; the LAST message of an answer is the best match. An empty answer means nothing relevant is stored.

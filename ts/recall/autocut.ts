@@ -4,8 +4,14 @@
 import type { AutocutConfig } from "../settings/recall.js";
 import type { Candidate } from "./candidate.js";
 
-/** Expects candidates best first. */
+/** Expects candidates best first. Exact identifiers were not put first by a score, so no gap concerns them. */
 export function applyAutocut(candidates: readonly Candidate[], config: AutocutConfig): readonly Candidate[] {
+  const isExact = ({ exact }: Candidate): boolean => exact > 0;
+  const scored = candidates.filter((candidate) => !isExact(candidate));
+  return [...candidates.filter(isExact), ...cutAtGap(scored, config)];
+}
+
+function cutAtGap(candidates: readonly Candidate[], config: AutocutConfig): readonly Candidate[] {
   const scores = similarityScores(candidates);
   const top = scores?.[0] ?? 0;
   if (!config.enabled || scores === null || scores.length < config.minResults || top <= 0) return candidates;

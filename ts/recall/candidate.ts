@@ -36,6 +36,8 @@ export interface Candidate {
   readonly fromNeighbours: number;
   /** share of the query's rare words that its text holds, 0 to 1; null when it was not looked at */
   readonly coverage: number | null;
+  /** how many exact identifiers of the query its text holds, of those that few rows hold; they come before any score */
+  readonly exact: number;
   /** holds an identifier or number of the query that few rows hold */
   readonly holdsIdentifier: boolean;
   /** factor of the episode boundary, 1 = none */
@@ -105,8 +107,8 @@ export function orderScore(candidate: Candidate): number | null {
   return candidate.cosine === null ? null : candidate.cosine * candidate.penalty;
 }
 
-/** Best first; equal scores keep their order, rows without a score stand last. */
+/** Best first: exact identifiers, then the score; equal ones keep their order, rows without a score stand last. */
 export function sortByScore(candidates: readonly Candidate[]): Candidate[] {
   const score = (candidate: Candidate): number => orderScore(candidate) ?? Number.NEGATIVE_INFINITY;
-  return [...candidates].sort((a, b) => score(b) - score(a) || 0);
+  return [...candidates].sort((a, b) => b.exact - a.exact || score(b) - score(a) || 0);
 }

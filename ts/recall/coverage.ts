@@ -1,6 +1,8 @@
 // How much of a question's rare words a text holds. In a large store almost every question shares some word
 // with some row; sharing the rare ones is what makes a keyword hit.
 
+import { isIdentifierLike } from "../text/identifiers.js";
+
 export interface QueryWords {
   /** content terms with their inverse document frequency, `ln(1 + (N - n + 0.5) / (n + 0.5))` */
   readonly weights: ReadonlyMap<string, number>;
@@ -59,6 +61,6 @@ export function rareIdentifiers(
   const limit = Math.max(ALWAYS_RARE_ROWS, records * COMMON_SHARE);
   return terms.filter((term) => {
     const rows = frequencies.get(term) ?? 0;
-    return rows > 0 && rows <= limit && term.length > 1 && /[\p{N}_.\-/:@#]/u.test(term);
+    return rows > 0 && rows <= limit && isIdentifierLike(term);
   });
 }

@@ -1,6 +1,7 @@
 // exclude_contents: rows whose text the caller holds already are left out.
 
-import { countChars, foldCase } from "../domain/text.js";
+import { countChars } from "../text/characters.js";
+import { foldCase } from "../text/normalise.js";
 
 /** Shorter entries exclude only by equality: a short prefix would hide unrelated rows. */
 const MIN_PREFIX_CHARS = 32;

@@ -1,6 +1,6 @@
 // The gate of a recall: by evidence (keyword hits and cosines), or by confidence where that is switched on.
 
-import { TermFinder } from "../domain/term-finder.js";
+import { TermMatcher } from "../text/term-matcher.js";
 import { type Candidate, rowText } from "./candidate.js";
 import { coverage, levelForStore, rareIdentifiers, weighWords } from "./coverage.js";
 import { applyGate, evidenceWeights, type GateLevels, isKeywordHit } from "./quality-gate.js";
@@ -42,12 +42,13 @@ function withCoverage(candidates: readonly Candidate[], plan: LexicalQuery): rea
   const words = weighWords(plan.terms, frequencies, records);
   // What only the substring index knows is rarer than any term.
   const identifiers = [...rareIdentifiers(plan.terms, frequencies, records), ...plan.substrings];
-  const finder = new TermFinder(plan.terms, plan.substrings);
+  const matcher = new TermMatcher(plan.terms, plan.substrings);
   return candidates.map((candidate) => {
     const { memories = Number.POSITIVE_INFINITY, episodes = Number.POSITIVE_INFINITY } = candidate.ranks;
-    if (Math.min(memories, episodes) >= MAX_LOOKED_AT) return candidate;
-    const held = finder.find(rowText(candidate.row));
-    const holdsIdentifier = identifiers.some((term) => held.has(term));
+    const isExact = candidate.exact > 0;
+    if (Math.min(memories, episodes) >= MAX_LOOKED_AT) return { ...candidate, holdsIdentifier: isExact };
+    const held = matcher.match(rowText(candidate.row));
+    const holdsIdentifier = isExact || identifiers.some((term) => held.has(term));
     return { ...candidate, coverage: coverage(held, words), holdsIdentifier };
   });
 }
@@ -110,9 +111,11 @@ function passConfidence(
   // A measured level holds the precision already.
   const level = measured ?? heuristicMinimum(pool.memories + pool.episodes) * beta ** PRECISION_EXPONENT;
   const gate = level * (request.deep ? 0.5 : 1);
-  const passed = candidates.filter(({ confidence }) => confidence !== null && confidence.score >= gate);
+  const isSure = ({ confidence }: Candidate): boolean => confidence !== null && confidence.score >= gate;
+  const passed = candidates.filter((candidate) => candidate.exact > 0 || isSure(candidate));
   const levels = { confidence: gate };
-  if (passed.length > 0) return { passed, fallback: false, openedBy: "confidence", levels };
+  const openedBy = passed.some(isSure) ? "confidence" : "identifier";
+  if (passed.length > 0) return { passed, fallback: false, openedBy, levels };
   const byWords = candidates.filter(isKeywordHit);
   return {
     passed: byWords,

@@ -1,14 +1,13 @@
 // Which passages of a long row answer the query: rare words and meaning together, and a share of what stands
 // beside them. Only scores are made here; what is shown of them is decided in response/.
 
-import type { Span } from "../domain/blocks.js";
 import { dot } from "../domain/dot.js";
-import { passagesOf } from "../domain/passages.js";
 import { recordKey } from "../domain/record.js";
-import { MAX_PIECE_CHARS, segmentText } from "../domain/segment.js";
-import { TermFinder } from "../domain/term-finder.js";
-import { charSlicer, countChars } from "../domain/text.js";
 import type { EmbeddedBlock } from "../store/embeddings.js";
+import { charSlicer, countChars, type Span } from "../text/characters.js";
+import { excerptSpans } from "../text/excerpt-spans.js";
+import { MAX_SENTENCE_CHARS, splitSentences } from "../text/sentences.js";
+import { TermMatcher } from "../text/term-matcher.js";
 import { type Hit, type RowPassages, rowId, storedText } from "./candidate.js";
 import { weighWords } from "./coverage.js";
 import type { PassageRequest, RecallParts } from "./recall-parts.js";
@@ -74,9 +73,9 @@ function longRow(hit: Hit, maxChars: number): LongRow[] {
   const { row } = hit;
   if (row.kind === "profile") return [];
   const text = storedText(row);
-  const isOnePiece = countChars(text) <= MAX_PIECE_CHARS && segmentText(text).length === 1;
+  const isOnePiece = countChars(text) <= MAX_SENTENCE_CHARS && splitSentences(text).length === 1;
   const slice = charSlicer(text);
-  const passages = passagesOf(text, maxChars).map(({ start, end }) => {
+  const passages = excerptSpans(text, maxChars).map(({ start, end }) => {
     return { start, end, text: slice(start, end) };
   });
   return [{ hit, key: recordKey(row.kind, rowId(row)), passages, isOnePiece }];
@@ -88,8 +87,8 @@ function longRow(hit: Hit, maxChars: number): LongRow[] {
  */
 function wordScores(rows: readonly LongRow[], plan: LexicalQuery): Map<Passage, number> {
   const passages = rows.flatMap((row) => row.passages);
-  const finder = new TermFinder(plan.terms, plan.substrings);
-  const held = passages.map(({ text }) => finder.find(text));
+  const matcher = new TermMatcher(plan.terms, plan.substrings);
+  const held = passages.map(({ text }) => matcher.match(text));
   const terms = [...plan.terms, ...plan.substrings];
   const counts = new Map(terms.map((term) => [term, held.filter((found) => found.has(term)).length]));
   const here = weighWords(terms, counts, passages.length);

@@ -1,11 +1,13 @@
 // Lists -> candidates in the order of the recall mode.
 
 import { sourceFilter } from "../domain/scope.js";
+import { wholeWords } from "../text/tokenise.js";
 import { type Candidate, rowText } from "./candidate.js";
 import { exclusion } from "./exclude.js";
 import { appendLists, fuseLists, listRanks, type RetrievedLists } from "./fuse.js";
 import type { RecallParts, RecallRequest } from "./recall-parts.js";
 import { type Retrieved, rowsOfKeys } from "./retrieve.js";
+import type { LexicalQuery } from "./retrievers/lexical.js";
 
 /**
  * Best first, with their rows. Rows that only a neighbour named come in under the same scope and exclusions.
@@ -22,7 +24,7 @@ export function rankCandidates(
   // Confidence orders anew, so it needs all.
   const ranking = parts.config.recall.confidence.enabled
     ? ranked
-    : head(ranked, retrieved.lists, limit, leastFactor);
+    : head(ranked, retrieved, limit, leastFactor);
   const ranks = listRanks(retrieved.lists);
   const cosines = new Map(
     [...retrieved.lists.near, ...retrieved.lists.far].map((hit) => [hit.key, hit.cosine]),
@@ -42,12 +44,20 @@ export function rankCandidates(
       fused: score,
       fromNeighbours,
       coverage: null,
+      exact: retrieved.exactKeys.has(key) ? identifiersIn(rowText(row), retrieved.plan) : 0,
       holdsIdentifier: false,
       penalty: 1,
       confidence: null,
     });
   }
-  return candidates;
+  // By score already: exact identifiers come first.
+  return candidates.sort((a, b) => b.exact - a.exact);
+}
+
+/** Names that stand in the text by themselves: `zq0x1-old` does not hold `zq0x1`. */
+function identifiersIn(text: string, { identifiers }: LexicalQuery): number {
+  const words = wholeWords(text);
+  return identifiers.filter(({ name }) => words.has(name)).length;
 }
 
 interface RankedKey {
@@ -68,13 +78,18 @@ function rankKeys(lists: RetrievedLists, parts: RecallParts): readonly RankedKey
   }).rows;
 }
 
-/** Rows that can reach the first `limit` places: the gate drops no more rows than the vector lists hold. */
+/**
+ * Rows that can reach the first `limit` places: the gate drops no more rows than the vector lists hold, and exact
+ * identifiers reach them from anywhere.
+ */
 function head(
   ranking: readonly RankedKey[],
-  { near, far }: RetrievedLists,
+  { lists: { near, far }, exactKeys }: Retrieved,
   limit: number,
   leastFactor: number,
 ): readonly RankedKey[] {
   const last = ranking[limit + near.length + far.length - 1]?.score ?? null;
-  return last === null ? ranking : ranking.filter(({ score }) => (score ?? 0) >= last * leastFactor);
+  return last === null
+    ? ranking
+    : ranking.filter(({ key, score }) => (score ?? 0) >= last * leastFactor || exactKeys.has(key));
 }

@@ -1,6 +1,6 @@
 // Recall, top to bottom:
 //   query -> lists (near and far vectors, words of episodes and memories) -> rows, without excluded ones
-//         -> fusion with neighbours' shares -> episode penalty -> confidence (when on) -> order
+//         -> fusion with neighbours' shares -> episode penalty -> confidence (when on) -> order, exact identifiers first
 //         -> gate -> autocut -> profile row -> cut to limit -> best last -> passages of long rows (when asked)
 // Nothing is written: a recall changes no row, and its use is counted after the answer.
 
@@ -86,7 +86,8 @@ function cut(
     confidence,
     matchReason: { signal: "confidence", score: confidence.score },
   };
-  const at = hits.findIndex((other) => (other.confidence?.score ?? 0) < confidence.score);
+  const exact = candidates.filter((candidate) => candidate.exact > 0).length;
+  const at = hits.findIndex((other, i) => i >= exact && (other.confidence?.score ?? 0) < confidence.score);
   hits.splice(at < 0 ? hits.length : at, 0, hit);
   return hits.slice(0, limit);
 }

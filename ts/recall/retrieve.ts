@@ -7,7 +7,13 @@ import { type RecordRow, rowText } from "./candidate.js";
 import { exclusion } from "./exclude.js";
 import { listKeys, type RetrievedLists } from "./fuse.js";
 import type { RecallParts, RecallRequest } from "./recall-parts.js";
-import { type LexicalQuery, planLexicalQuery, retrieveLexical } from "./retrievers/lexical.js";
+import {
+  completeList,
+  type LexicalQuery,
+  planLexicalQuery,
+  retrieveLexical,
+  rowsOfIdentifiers,
+} from "./retrievers/lexical.js";
 import { type Degraded, searchByMeaning } from "./retrievers/meaning.js";
 import { StageClock } from "./trace.js";
 
@@ -16,6 +22,8 @@ export interface Retrieved {
   /** rows read so far: all of the lists where texts are excluded, else none */
   readonly rows: ReadonlyMap<number, RecordRow>;
   readonly plan: LexicalQuery;
+  /** rows whose text holds an exact identifier of the query, alone or inside a longer name */
+  readonly exactKeys: ReadonlySet<number>;
   /** the query's vector, unit norm; null when it has none */
   readonly queryVector: Float32Array | null;
   readonly degraded: Degraded | null;
@@ -59,15 +67,27 @@ async function retrieveWith(
   await nextTurn();
   clock.mark("ask for vectors", 0);
   const plan = planLexicalQuery(request.query, parts.lexical);
-  const memories = retrieveLexical("mem", plan, parts.lexical, request.scope, source, wordDepth + extra);
-  const episodes = withEpisodes
-    ? retrieveLexical("ep", plan, parts.lexical, request.scope, null, wordDepth + extra)
-    : [];
+  const { scope } = request;
+  const depth = wordDepth + extra;
+  const memories = retrieveLexical("mem", plan, parts.lexical, scope, source, depth);
+  const episodes = withEpisodes ? retrieveLexical("ep", plan, parts.lexical, scope, null, depth) : [];
+  const exact = {
+    memories: rowsOfIdentifiers("mem", plan, parts.lexical, scope, source),
+    episodes: withEpisodes ? rowsOfIdentifiers("ep", plan, parts.lexical, scope, null) : [],
+  };
   clock.mark("words", memories.length + episodes.length);
   const { vectors, queryVector, degraded } = await pending;
   clock.mark("wait for vectors", vectors.near.length + vectors.far.length);
-  const found: RetrievedLists = { ...vectors, memories, episodes };
-  const base = { plan, queryVector, degraded };
+  const found: RetrievedLists = {
+    ...vectors,
+    memories: completeList(memories, exact.memories),
+    episodes: completeList(episodes, exact.episodes),
+  };
+  const exactKeys = new Set([
+    ...exact.memories.map(({ id }) => recordKey("mem", id)),
+    ...exact.episodes.map(({ id }) => recordKey("ep", id)),
+  ]);
+  const base = { plan, exactKeys, queryVector, degraded };
   if (extra === 0) return { retrieved: { ...base, lists: found, rows: new Map() }, isShort: false };
   const rows = readRows(found, request.scope, source, parts);
   const isExcluded = exclusion(request.excludeContents);
@@ -77,12 +97,15 @@ async function retrieveWith(
       return row !== undefined && !isExcluded(rowText(row));
     });
   const near = keep(found.near, (hit) => hit.key);
-  const words = keep(memories, (hit) => recordKey("mem", hit.id));
+  const words = keep(found.memories, (hit) => recordKey("mem", hit.id));
   const lists: RetrievedLists = {
     near: near.slice(0, vectorDepth),
     far: keep(found.far, (hit) => hit.key).slice(0, vectorDepth),
     episodes: keep(episodes, (hit) => recordKey("ep", hit.id)).slice(0, wordDepth),
-    memories: words.slice(0, wordDepth),
+    memories: completeList(
+      words.slice(0, wordDepth),
+      words.filter(({ id }) => exactKeys.has(recordKey("mem", id))),
+    ),
   };
   const isShort =
     (near.length < vectorDepth && found.near.length === vectorDepth + extra) ||

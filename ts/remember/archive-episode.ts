@@ -2,10 +2,10 @@
 
 import type { Config } from "../config.js";
 import type { WriteScope } from "../domain/scope.js";
-import { cleanText } from "../domain/text.js";
 import { parseInstant, storageStamp } from "../domain/time.js";
 import type { NewEpisode } from "../store/episodes.js";
 import type { NewEmbedding } from "../store/store.js";
+import { cleanText } from "../text/clean.js";
 import type { EmbedText } from "./block-embedder.js";
 import { checkScope, checkText, cleanRequired } from "./checks.js";
 

@@ -1,13 +1,13 @@
 // Vectors of texts, one a block, in requests that take about a quarter of a second each: a question that comes
 // meanwhile must not wait long behind them, and a fast backend must not be asked for one text at a time.
 
-import { blocksOf } from "../domain/blocks.js";
-import { charSlicer, countChars } from "../domain/text.js";
 import { type Embedder, identityKey } from "../embedding/embedder.js";
 import { describeError } from "../errors.js";
 import { log } from "../log.js";
 import type { EmbeddedBlock } from "../store/embeddings.js";
 import type { NewEmbedding } from "../store/store.js";
+import { charSlicer, countChars } from "../text/characters.js";
+import { chunksOf } from "../text/chunks.js";
 
 /** Servers refuse or time out on longer lists. */
 const MAX_BLOCKS = 64;
@@ -110,7 +110,7 @@ export class BlockEmbedder {
 
 function piecesOf(text: string, of: number): Piece[] {
   const slice = charSlicer(text);
-  return blocksOf(text).map(({ start, end }) => ({
+  return chunksOf(text).map(({ start, end }) => ({
     of,
     startChar: start,
     endChar: end,

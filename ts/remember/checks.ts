@@ -5,9 +5,10 @@ import { depthDefect } from "../domain/json.js";
 import { MEMORY_KINDS, type MemoryKind } from "../domain/memory.js";
 import { withoutRecalledBlocks } from "../domain/recalled-block.js";
 import type { WriteScope } from "../domain/scope.js";
-import { type CleanText, cleanText, countChars, jsonDefect, textDefect } from "../domain/text.js";
 import { parseInstant } from "../domain/time.js";
 import { invalidArgument } from "../errors.js";
+import { countChars } from "../text/characters.js";
+import { type CleanText, cleanText, jsonDefect, textDefect } from "../text/clean.js";
 
 const MAX_KEY_CHARS = 256;
 const MAX_TIMESTAMP_CHARS = 64;

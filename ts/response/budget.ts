@@ -1,7 +1,7 @@
 // The size of a whole answer. A client hides an answer over its own limit from the agent, so no answer may grow
 // with what is stored: the best rows keep their text, the rest is shortened or left out, and that is said.
 
-import { countChars } from "../domain/text.js";
+import { countChars } from "../text/characters.js";
 import type { WireObject } from "./rows.js";
 
 /** Characters of the serialised value. Those beyond ASCII count twice: a model pays about twice for them. */

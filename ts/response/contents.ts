@@ -2,8 +2,8 @@
 
 import { formatCursor } from "../domain/cursor.js";
 import type { Episode, Memory } from "../domain/memory.js";
-import { countChars } from "../domain/text.js";
 import type { ContentsAnswer } from "../service/contents.js";
+import { countChars } from "../text/characters.js";
 import { fitPage } from "./budget.js";
 import { type RowOptions, toItem, toListedEpisode, toListedMemory, type WireObject } from "./rows.js";
 

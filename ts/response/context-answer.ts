@@ -1,8 +1,8 @@
 // The answer of recall_with_context: rows and echoed entries in one list.
 
-import { cutChars } from "../domain/text.js";
 import { type ContextEntry, isShown } from "../recall/with-context.js";
 import type { ContextAnswer } from "../service/memory-service.js";
+import { cutChars } from "../text/characters.js";
 import { type Shown, shownRows } from "./answers.js";
 import { cutText, type RecallView, type WireObject } from "./rows.js";
 

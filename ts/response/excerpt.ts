@@ -1,8 +1,8 @@
 // The passages that answer, for a row whose text the preview cuts: best first into the room there is, shown in
 // the order of the text. Nothing that the preview shows is repeated.
 
-import { charSlicer, countChars, cutChars } from "../domain/text.js";
 import type { RowPassages, ScoredPassage } from "../recall/candidate.js";
+import { charSlicer, countChars, cutChars } from "../text/characters.js";
 
 const GAP = " … ";
 /**

@@ -1,8 +1,8 @@
 // Which rows of a recall are shown whole, and which the preview cuts.
 
-import { countChars } from "../domain/text.js";
 import { type Hit, rowText } from "../recall/candidate.js";
 import type { PassageRequest } from "../recall/recall-parts.js";
+import { countChars } from "../text/characters.js";
 import type { RecallView } from "./rows.js";
 
 /** Whole texts of one recall, in characters. */

@@ -2,7 +2,6 @@
 
 import { EPISODE_LABEL, type Episode, episodeTime, type Memory } from "../domain/memory.js";
 import { formatRef } from "../domain/record.js";
-import { countChars, cutChars } from "../domain/text.js";
 import {
   type Hit,
   type ProfileRow,
@@ -13,6 +12,7 @@ import {
 } from "../recall/candidate.js";
 import type { Confidence } from "../recall/confidence.js";
 import type { ContentsRow, RowRange } from "../service/contents.js";
+import { countChars, cutChars } from "../text/characters.js";
 import { cutExcerpt } from "./excerpt.js";
 
 /** A JSON object of the wire. */

@@ -1,14 +1,14 @@
 // Reading stored rows by their refs, whole or a range of them.
 
 import { createHash } from "node:crypto";
-import { blocksOf } from "../domain/blocks.js";
 import { parseJson } from "../domain/json.js";
 import { parseRef, type RecordId } from "../domain/record.js";
 import type { ReadScope } from "../domain/scope.js";
-import { countChars, sliceChars } from "../domain/text.js";
 import { invalidArgument } from "../errors.js";
 import { type RecordRow, storedText } from "../recall/candidate.js";
 import type { Store } from "../store/store.js";
+import { countChars, sliceChars } from "../text/characters.js";
+import { chunksOf } from "../text/chunks.js";
 
 /** What a caller asks for: a ref, or a ref with a part of its text. */
 export type ContentsRef =
@@ -129,7 +129,7 @@ function spanRange(text: string, span: unknown): RowRange | UnresolvedReason {
 function blockRange(text: string, asked: unknown): RowRange | UnresolvedReason {
   const pair = typeof asked === "number" ? readPair([asked, asked]) : readPair(asked);
   if (pair === null || pair[1] < pair[0]) return "invalid_range";
-  const blocks = blocksOf(text);
+  const blocks = chunksOf(text);
   // A record that is one block has no parts to name.
   if (blocks.length < 2) return "no_current_blocks";
   const first = blocks[pair[0]];

@@ -3,8 +3,9 @@
 
 import type { RecordKind } from "../domain/record.js";
 import type { ReadScope, SourceFilter } from "../domain/scope.js";
-import { foldText, indexTerms, isPrefixTerm } from "../domain/terms.js";
 import { log } from "../log.js";
+import { foldText } from "../text/normalise.js";
+import { indexTerms, isPrefixTerm } from "../text/tokenise.js";
 import type { Database } from "./database.js";
 import { isDamagedIndex } from "./driver.js";
 import { both, type SqlCondition, scopeCondition, sourceCondition } from "./scope-sql.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { draftsFromMarkdown } from "../../../ts/intake/markdown.js";
-import { countChars } from "../../../ts/intake/pieces.js";
+import { countChars } from "../../../ts/text/characters.js";
 
 const read = (text: string, file = "notes.md") => draftsFromMarkdown(text, file);
 const contents = (text: string, file?: string) => read(text, file).map((draft) => draft.content);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countChars, displayWidth, packBlocks, splitText } from "../../../ts/intake/pieces.js";
+import { displayWidth, packBlocks, splitText } from "../../../ts/intake/pieces.js";
+import { countChars } from "../../../ts/text/characters.js";
 
 describe("splitText", () => {
   it("cuts between sentences before it cuts between words", () => {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { blocksOf } from "../../../ts/domain/blocks.js";
 import { Backfill, type BackfillParts } from "../../../ts/maintenance/backfill.js";
 import { Lease } from "../../../ts/store/lease.js";
+import { chunksOf } from "../../../ts/text/chunks.js";
 import { verifies } from "../../contract/verifies.js";
 import { anEmbedding } from "../../support/builders.js";
 import { startEmbedStub } from "../../support/embed-stub.js";
@@ -247,7 +247,7 @@ describe("stretches that a write leaves behind", () => {
     expect(stub.asked).toHaveLength(4);
     expect(service.maintenance.queueStatus().pending).toBe(1);
     await vi.waitFor(() => expect(service.maintenance.queueStatus().pending).toBe(0), { timeout: 10_000 });
-    const blocks = blocksOf(report);
+    const blocks = chunksOf(report);
     expect(sql(path, "SELECT start_char AS start, end_char AS end FROM embeddings ORDER BY block")).toEqual(
       blocks,
     );

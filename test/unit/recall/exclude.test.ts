@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countChars, foldCase } from "../../../ts/domain/text.js";
 import { exclusion } from "../../../ts/recall/exclude.js";
+import { countChars } from "../../../ts/text/characters.js";
+import { foldCase } from "../../../ts/text/normalise.js";
 
 /** The rule as it is written down, entry by entry. */
 function isExcluded(row: string, entries: readonly string[]): boolean {

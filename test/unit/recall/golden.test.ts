@@ -85,6 +85,7 @@ describe("autocut", () => {
       fused,
       fromNeighbours: 0,
       coverage: null,
+      exact: 0,
       holdsIdentifier: false,
       penalty: 1,
       confidence: null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { blocksOf } from "../../../ts/domain/blocks.js";
 import { EmbeddingError } from "../../../ts/embedding/failure.js";
 import { BlockEmbedder, isPartial } from "../../../ts/remember/block-embedder.js";
+import { chunksOf } from "../../../ts/text/chunks.js";
 
 /** A text of `sentences` blocks and more. */
 function longText(sentences: number): string {
@@ -37,17 +37,17 @@ describe("embedding the blocks of a text", () => {
     const { embedder, requests } = slowEmbedder(0.1);
     const embedding = await embedder.embedWithin(text, 250);
     expect(embedding?.blocks.map(({ startChar, endChar }) => ({ start: startChar, end: endChar }))).toEqual(
-      blocksOf(text),
+      chunksOf(text),
     );
     expect(embedding !== null && isPartial(embedding)).toBe(false);
-    expect(requests).toEqual([4, 8, 16, blocksOf(text).length - 28]);
+    expect(requests).toEqual([4, 8, 16, chunksOf(text).length - 28]);
   });
 
   it("leaves the rest behind as one waiting stretch when it is slow", async () => {
     const text = longText(60);
     const { embedder, requests, elapsed } = slowEmbedder(100);
     const embedding = await embedder.embedWithin(text, 250);
-    const spans = blocksOf(text);
+    const spans = chunksOf(text);
     expect(requests).toEqual([4]);
     expect(elapsed()).toBe(400);
     expect(embedding?.blocks).toHaveLength(5);
@@ -72,7 +72,7 @@ describe("embedding the blocks of a text", () => {
     const texts = [longText(20), "short", "", longText(3)];
     const embeddings = await embedder.embedAll(texts);
     expect(embeddings.map((embedding) => embedding?.blocks.length)).toEqual(
-      texts.map((text) => blocksOf(text).length),
+      texts.map((text) => chunksOf(text).length),
     );
     expect(requests[0]).toBe(4);
     expect(Math.max(...requests.slice(1))).toBe(5);

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { passagesOf } from "../../../ts/domain/passages.js";
-import { countChars, cutChars } from "../../../ts/domain/text.js";
 import type { RowPassages } from "../../../ts/recall/candidate.js";
 import { cutExcerpt } from "../../../ts/response/excerpt.js";
+import { countChars, cutChars } from "../../../ts/text/characters.js";
+import { excerptSpans } from "../../../ts/text/excerpt-spans.js";
 
 /** Passages of a text, scored by how often they hold the word. */
 function scored(text: string, word: string, maxChars = 800): RowPassages {
   const chars = Array.from(text);
-  const passages = passagesOf(text, maxChars).map(({ start, end }) => ({
+  const passages = excerptSpans(text, maxChars).map(({ start, end }) => ({
     start,
     end,
     score: chars.slice(start, end).join("").split(word).length - 1,

@@ -3,9 +3,10 @@
 
 import { parseJson } from "../../domain/json.js";
 import { canonicalSource, type Source } from "../../domain/source.js";
-import { cleanText, countChars } from "../../domain/text.js";
 import { parseInstant } from "../../domain/time.js";
 import type { MemoryPatch, RawMemory } from "../../store/health.js";
+import { countChars } from "../../text/characters.js";
+import { cleanText } from "../../text/clean.js";
 
 export interface RowContext {
   readonly maxChars: number;

@@ -1,7 +1,9 @@
 // Checks that look at more than single memories: files, indexes, vectors, episodes, settings.
 
-import { cleanText, countChars } from "../../domain/text.js";
 import { parseInstant } from "../../domain/time.js";
+import { countChars } from "../../text/characters.js";
+import { cleanText } from "../../text/clean.js";
+import { normaliseText } from "../../text/normalise.js";
 import type { Finding } from "./check.js";
 import { closeFiles, openFiles } from "./files.js";
 import type { HealthParts } from "./parts.js";
@@ -307,8 +309,7 @@ function futureEpisodes(agentId: string | null, { rows, clock, config }: HealthP
 
 /** Names that differ in case, width, blanks or punctuation only are one name to people. */
 function foldName(name: string): string {
-  const folded = name
-    .normalize("NFKC")
+  const folded = normaliseText(name)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, "");
   return folded === "" ? name : folded;

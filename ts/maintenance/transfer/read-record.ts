@@ -6,7 +6,6 @@ import { type Episode, MEMORY_KINDS, type Memory, type MemoryKind } from "../../
 import { parseRef, recordKey } from "../../domain/record.js";
 import { RELATION_TYPES, type RelationType } from "../../domain/relation.js";
 import type { Source } from "../../domain/source.js";
-import { cleanText, countChars } from "../../domain/text.js";
 import { parseInstant, storageStamp } from "../../domain/time.js";
 import { MAX_CO_USE } from "../../domain/use.js";
 import { decodeVector, readVector } from "../../domain/vector-bytes.js";
@@ -15,6 +14,8 @@ import { checkJson, checkKey, checkScope, checkText, checkTimestamp } from "../.
 import type { MovedUse } from "../../store/belongings.js";
 import type { EmbeddedBlock } from "../../store/embeddings.js";
 import type { MovedProfile } from "../../store/transfer.js";
+import { countChars } from "../../text/characters.js";
+import { cleanText } from "../../text/clean.js";
 import { idOf, type Line, toUnit } from "./wire.js";
 
 /** Relations and shared use as a file names them: by the keys that the records have there. */

@@ -7,6 +7,7 @@ import { decodeVector, readVector } from "../../domain/vector-bytes.js";
 import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
 import { invalidArgument, MemoryError } from "../../errors.js";
 import { nextTurn } from "../../next-turn.js";
+import { normaliseText } from "../../text/normalise.js";
 import type { FileRelation } from "./read-record.js";
 import type { RecordSource } from "./source.js";
 import { idOf, isKnownVersion, type Line, toUnit } from "./wire.js";
@@ -156,8 +157,7 @@ function readRelation(record: Line, relations: FileRelation[], others: Map<strin
 }
 
 function knownType(predicate: string): RelationType | null {
-  const folded = predicate
-    .normalize("NFKC")
+  const folded = normaliseText(predicate)
     .toLowerCase()
     .trim()
     .replace(/[\s_-]+/g, "_");

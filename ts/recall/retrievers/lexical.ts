@@ -2,8 +2,15 @@
 
 import type { RecordKind } from "../../domain/record.js";
 import type { ReadScope, SourceFilter } from "../../domain/scope.js";
-import { queryTerms, substringTerms } from "../../domain/terms.js";
 import type { LexicalHit } from "../../store/lexical.js";
+import { mayBePartOfIdentifier } from "../../text/identifiers.js";
+import {
+  contentTerms,
+  type Identifier,
+  queryIdentifiers,
+  queryTerms,
+  substringTerms,
+} from "../../text/tokenise.js";
 
 /** What this retriever needs of the store. */
 export interface LexicalSource {
@@ -35,6 +42,8 @@ export interface LexicalQuery {
   readonly weighty: readonly string[];
   /** stretches that the words index does not know: asked of the substring index */
   readonly substrings: readonly string[];
+  /** exact identifiers of the query */
+  readonly identifiers: readonly Identifier[];
   /** in how many memories each term occurs */
   readonly frequencies: ReadonlyMap<string, number>;
   /** number of indexed memories */
@@ -44,15 +53,16 @@ export interface LexicalQuery {
 /** More terms cost time and change nothing in the first rows; the rarest are kept. */
 const MAX_TERMS = 64;
 const MAX_SUBSTRINGS = 8;
+const MAX_IDENTIFIERS = 8;
+/** An identifier that more rows of the scope hold does not tell which of them is meant. */
+const MAX_HOLDERS = 10;
 /** FTS5 gives a term in more than half of the rows no weight, so searching for it only costs time. */
 const WEIGHTLESS_SHARE = 0.5;
 
 /** Splits a query into what each index is asked for. */
 export function planLexicalQuery(query: string, source: LexicalSource): LexicalQuery {
-  const terms = queryTerms(query)
-    .filter((term) => term.content)
-    .map((term) => term.text);
-  const stretches = identifierStretches(query);
+  const terms = contentTerms(query);
+  const stretches = substringTerms(query).filter(mayBePartOfIdentifier);
   const parts = new Map(stretches.map((text) => [text, queryTerms(text).map((term) => term.text)]));
   const frequencies = source.documentFrequencies([...new Set([...terms, ...[...parts.values()].flat()])]);
   const records = source.documentCount();
@@ -65,17 +75,10 @@ export function planLexicalQuery(query: string, source: LexicalSource): LexicalQ
     searched: byRarity.slice(0, MAX_TERMS),
     weighty: weighty.slice(0, MAX_TERMS),
     substrings: stretches.filter(isUnknown).slice(0, MAX_SUBSTRINGS),
+    identifiers: queryIdentifiers(query).slice(0, MAX_IDENTIFIERS),
     frequencies,
     records,
   };
-}
-
-/**
- * Stretches that may be parts of identifiers: with a digit or a connector, or long. Short plain words are
- * left out: "cat" must not find "education".
- */
-function identifierStretches(query: string): string[] {
-  return substringTerms(query).filter((text) => /[\p{N}_.\-/:@#]/u.test(text) || /^\p{L}{6,}$/u.test(text));
 }
 
 /** The list of one kind: rows by words first, then rows that only hold a substring. */
@@ -97,4 +100,26 @@ export function retrieveLexical(
   const known = new Set(byTerms.map((hit) => hit.id));
   const bySubstring = source.searchSubstrings(kind, query.substrings, scope, filter, limit);
   return [...byTerms, ...bySubstring.filter((hit) => !known.has(hit.id))].slice(0, limit);
+}
+
+/** Ids of the rows that hold an exact identifier of the query which few rows hold. */
+export function rowsOfIdentifiers(
+  kind: RecordKind,
+  { identifiers }: LexicalQuery,
+  source: LexicalSource,
+  scope: ReadScope,
+  filter: SourceFilter | null,
+): LexicalHit[] {
+  const hits = new Map<number, LexicalHit>();
+  for (const { term } of identifiers) {
+    const found = source.searchTerms(kind, [term], scope, filter, MAX_HOLDERS + 1);
+    if (found.length <= MAX_HOLDERS) for (const hit of found) hits.set(hit.id, hit);
+  }
+  return [...hits.values()];
+}
+
+/** The list with rows behind it that it does not name. */
+export function completeList(list: readonly LexicalHit[], more: readonly LexicalHit[]): LexicalHit[] {
+  const known = new Set(list.map(({ id }) => id));
+  return [...list, ...more.filter(({ id }) => !known.has(id))];
 }

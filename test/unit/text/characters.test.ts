@@ -1,16 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  charSlicer,
-  cleanText,
-  countChars,
-  cutChars,
-  foldCase,
-  graphemeStart,
-  jsonDefect,
-  sliceChars,
-  textDefect,
-} from "../../../ts/domain/text.js";
+import { charSlicer, countChars, cutChars, graphemeStart, sliceChars } from "../../../ts/text/characters.js";
+import { cleanText, jsonDefect, textDefect } from "../../../ts/text/clean.js";
+import { foldCase } from "../../../ts/text/normalise.js";
 
 const FAMILY = "👨‍👩‍👧‍👦";
 const wellFormed = fc.string({ unit: "binary" }).map((text) => text.toWellFormed());
@@ -24,6 +16,7 @@ describe("countChars", () => {
     [FAMILY, 7],
     ["e\u0301", 2],
     ["𠮷野家", 3],
+    ["\ud800a\ud800", 3],
   ])("counts code points of '%s'", (text, count) => {
     expect(countChars(text)).toBe(count);
   });

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blocksOf } from "../../../ts/domain/blocks.js";
-import { governingSpans, passagesOf } from "../../../ts/domain/passages.js";
-import { startsWithQualifier } from "../../../ts/domain/qualifiers.js";
-import { segmentText } from "../../../ts/domain/segment.js";
-import { countChars, sliceChars } from "../../../ts/domain/text.js";
+import { countChars, sliceChars } from "../../../ts/text/characters.js";
+import { chunksOf } from "../../../ts/text/chunks.js";
+import { excerptSpans, governingSpans } from "../../../ts/text/excerpt-spans.js";
+import { startsWithQualifier } from "../../../ts/text/qualifiers.js";
+import { splitSentences } from "../../../ts/text/sentences.js";
 
 const governed = (text: string, maxChars = 739): string[] =>
-  governingSpans(text, segmentText(text), maxChars).map(({ start, end }) => text.slice(start, end));
+  governingSpans(text, splitSentences(text), maxChars).map(({ start, end }) => text.slice(start, end));
 const passages = (text: string, maxChars = 800): string[] =>
-  passagesOf(text, maxChars).map(({ start, end }) => sliceChars(text, start, end));
+  excerptSpans(text, maxChars).map(({ start, end }) => sliceChars(text, start, end));
 
 describe("startsWithQualifier", () => {
   it.each([
@@ -75,7 +75,7 @@ describe("governingSpans", () => {
   });
 });
 
-describe("passagesOf", () => {
+describe("excerptSpans", () => {
   it("shows a line of a conversation whole", () => {
     expect(passages("Ann: Where is it? I looked.\nBob: In the cellar. Behind the boiler.")).toEqual([
       "Ann: Where is it? I looked.",
@@ -106,22 +106,22 @@ describe("passagesOf", () => {
       fc.property(fc.array(unit, { maxLength: 80 }), fc.integer({ min: 20, max: 900 }), (units, maxChars) => {
         const text = units.join("");
         expect(passages(text, maxChars).join("")).toBe(text);
-        for (const { start, end } of passagesOf(text, maxChars))
+        for (const { start, end } of excerptSpans(text, maxChars))
           expect(end - start).toBeLessThanOrEqual(maxChars);
       }),
     );
   });
 });
 
-describe("blocksOf", () => {
+describe("chunksOf", () => {
   it("leaves a short text whole", () => {
-    expect(blocksOf("A short note. With two sentences.")).toEqual([{ start: 0, end: 33 }]);
-    expect(blocksOf("🎌".repeat(500))).toEqual([{ start: 0, end: 500 }]);
+    expect(chunksOf("A short note. With two sentences.")).toEqual([{ start: 0, end: 33 }]);
+    expect(chunksOf("🎌".repeat(500))).toEqual([{ start: 0, end: 500 }]);
   });
 
   it("partitions a long one into blocks of at most 350 characters, at sentence ends", () => {
     const text = "One sentence of about forty characters. ".repeat(100);
-    const blocks = blocksOf(text);
+    const blocks = chunksOf(text);
     expect(blocks.map(({ start, end }) => sliceChars(text, start, end)).join("")).toBe(text);
     for (const { start, end } of blocks.slice(0, -1)) {
       expect(end - start).toBeLessThanOrEqual(350);
@@ -133,6 +133,6 @@ describe("blocksOf", () => {
   it("ends a block with a paragraph when it is long enough", () => {
     const paragraph = `${"word ".repeat(44).trim()}.`;
     const text = [paragraph, paragraph, paragraph].join("\n\n");
-    expect(blocksOf(text)).toHaveLength(3);
+    expect(chunksOf(text)).toHaveLength(3);
   });
 });

@@ -1,10 +1,9 @@
 // What of a long text can be shown on its own: sentences with what limits them, lines, headings with what they
 // head. A pure function of the text; offsets are code points.
 
-import type { Span } from "./blocks.js";
+import { foldAstral, type Span } from "./characters.js";
 import { startsWithQualifier } from "./qualifiers.js";
-import { MAX_PIECE_CHARS, type Piece, segmentText } from "./segment.js";
-import { foldAstral } from "./text.js";
+import { MAX_SENTENCE_CHARS, splitSentences } from "./sentences.js";
 
 /** A line of a conversation, a list or a short paragraph is shown whole up to this length. */
 const MAX_LINE_CHARS = 400;
@@ -12,9 +11,9 @@ const MAX_LINE_CHARS = 400;
 const MAX_SENTENCES_CHARS = 200;
 
 /** Passages of at most `maxChars`, which partition the text. */
-export function passagesOf(text: string, maxChars: number): Span[] {
+export function excerptSpans(text: string, maxChars: number): Span[] {
   const flat = foldAstral(text);
-  const pieces = segmentText(text, Math.min(maxChars, MAX_PIECE_CHARS));
+  const pieces = splitSentences(text, Math.min(maxChars, MAX_SENTENCE_CHARS));
   return joinLines(flat, governingSpans(flat, pieces, maxChars), maxChars);
 }
 
@@ -23,7 +22,7 @@ export function passagesOf(text: string, maxChars: number): Span[] {
  * it heads, a sentence that goes on in the next line. A span that would be longer than `maxChars` ends before,
  * so that no chain of sentences runs away.
  */
-export function governingSpans(text: string, pieces: readonly Piece[], maxChars: number): Span[] {
+export function governingSpans(text: string, pieces: readonly Span[], maxChars: number): Span[] {
   const spans: { start: number; end: number }[] = [];
   for (const { start, end } of pieces) {
     const open = spans[spans.length - 1];

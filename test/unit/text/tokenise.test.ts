@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { foldText, indexTerms, isPrefixTerm, queryTerms, substringTerms } from "../../../ts/domain/terms.js";
+import { foldText } from "../../../ts/text/normalise.js";
+import { indexTerms, isPrefixTerm, queryTerms, substringTerms } from "../../../ts/text/tokenise.js";
 
 const content = (query: string): string[] =>
   queryTerms(query)

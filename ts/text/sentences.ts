@@ -1,9 +1,9 @@
 // Where a text may be cut: sentences, lines, paragraphs. A pure function of the text; offsets are code points.
 
-import { foldAstral, graphemeStart } from "./text.js";
+import { foldAstral, graphemeStart } from "./characters.js";
 
 /** One stretch of a text; the pieces of a text partition it exactly. */
-export interface Piece {
+export interface Sentence {
   readonly start: number;
   readonly end: number;
   /** ends where nothing but the length asked for a cut */
@@ -11,21 +11,21 @@ export interface Piece {
 }
 
 /** Longer pieces are cut by force. */
-export const MAX_PIECE_CHARS = 739;
+export const MAX_SENTENCE_CHARS = 739;
 
 /**
  * Cuts behind sentence ends, lines and paragraphs, never inside brackets or fenced code unless a piece would
  * be longer than `maxChars`. No piece is blank unless the whole text is.
  */
-export function segmentText(text: string, maxChars = MAX_PIECE_CHARS): Piece[] {
+export function splitSentences(text: string, maxChars = MAX_SENTENCE_CHARS): Sentence[] {
   if (text === "") return [];
   const flat = foldAstral(text);
   const pieces = mergeBlanks(flat, cutAtEnds(flat, naturalCuts(flat)), maxChars);
   return pieces.flatMap((piece) => forceCuts(text, flat, piece, maxChars));
 }
 
-function cutAtEnds(flat: string, cuts: readonly number[]): Piece[] {
-  const pieces: Piece[] = [];
+function cutAtEnds(flat: string, cuts: readonly number[]): Sentence[] {
+  const pieces: Sentence[] = [];
   let start = 0;
   for (const end of [...cuts, flat.length]) {
     if (end > start) pieces.push({ start, end, forced: false });
@@ -99,7 +99,7 @@ function brackets(flat: string): Range[] {
       if (opener === undefined) break;
       counts[opener.kind] = (counts[opener.kind] ?? 1) - 1;
       found = opener.kind === kind;
-      if (found && index - opener.at < MAX_PIECE_CHARS) ranges.push([opener.at, index + 1]);
+      if (found && index - opener.at < MAX_SENTENCE_CHARS) ranges.push([opener.at, index + 1]);
     }
   }
   return ranges;
@@ -137,8 +137,8 @@ function isLineStart(flat: string, at: number): boolean {
 }
 
 /** A blank piece joins the next one, else the one before, as far as the length allows. */
-function mergeBlanks(flat: string, pieces: readonly Piece[], maxChars: number): Piece[] {
-  const merged: Piece[] = [];
+function mergeBlanks(flat: string, pieces: readonly Sentence[], maxChars: number): Sentence[] {
+  const merged: Sentence[] = [];
   let blankStart: number | null = null;
   for (const piece of pieces) {
     if (isBlank(flat, piece)) {
@@ -157,12 +157,12 @@ function mergeBlanks(flat: string, pieces: readonly Piece[], maxChars: number): 
   return [...merged, { start: last?.start ?? blankStart, end: flat.length, forced: false }];
 }
 
-function isBlank(flat: string, { start, end }: Piece): boolean {
+function isBlank(flat: string, { start, end }: Sentence): boolean {
   return flat.slice(start, end).trim() === "";
 }
 
-function forceCuts(text: string, flat: string, piece: Piece, maxChars: number): Piece[] {
-  const out: Piece[] = [];
+function forceCuts(text: string, flat: string, piece: Sentence, maxChars: number): Sentence[] {
+  const out: Sentence[] = [];
   let { start } = piece;
   while (piece.end - start > maxChars) {
     const end = forcedCut(text, flat, start, maxChars);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TermFinder } from "../../../ts/domain/term-finder.js";
-import { indexTerms, isPrefixTerm, queryTerms } from "../../../ts/domain/terms.js";
+import { TermMatcher } from "../../../ts/text/term-matcher.js";
+import { indexTerms, isPrefixTerm, queryTerms } from "../../../ts/text/tokenise.js";
 
-describe("TermFinder", () => {
+describe("TermMatcher", () => {
   const words = fc.constantFrom(
     "happy",
     "happily",
@@ -52,13 +52,13 @@ describe("TermFinder", () => {
           (term) =>
             held.includes(term) || (isPrefixTerm(term) && held.some((other) => other.startsWith(term))),
         );
-        expect([...new TermFinder(terms).find(stored)].sort()).toEqual(expected.sort());
+        expect([...new TermMatcher(terms).match(stored)].sort()).toEqual(expected.sort());
       }),
       { numRuns: 500 },
     );
   });
 
   it("finds stretches inside longer words", () => {
-    expect([...new TermFinder([], ["4021"]).find("code E40219")]).toEqual(["4021"]);
+    expect([...new TermMatcher([], ["4021"]).match("code E40219")]).toEqual(["4021"]);
   });
 });

@@ -3,7 +3,11 @@
 // spaces give bigrams. FTS5 then only splits at blanks.
 
 import { stemmer } from "stemmer";
-import { isAscii } from "./text.js";
+import { countChars, isAscii } from "./characters.js";
+import { isIdentifier } from "./identifiers.js";
+import { foldWord, normaliseText } from "./normalise.js";
+import { isSpaceless, SPACELESS } from "./scripts.js";
+import { FUNCTION_GRAMS, FUNCTION_WORDS, PARTICLES } from "./stop-words.js";
 
 /** One term of a text. */
 export interface Term {
@@ -13,8 +17,6 @@ export interface Term {
   readonly content: boolean;
 }
 
-const SPACELESS =
-  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}ー々〆〇";
 const RUN = new RegExp(
   `(?<spaceless>[${SPACELESS}]+)|(?<hangul>\\p{Script=Hangul}+)|(?<word>[[\\p{L}\\p{N}\\p{M}_]--[${SPACELESS}\\p{Script=Hangul}]]+(?:[.\\-\\/:@#'’+&\\\\]+[[\\p{L}\\p{N}\\p{M}_]--[${SPACELESS}\\p{Script=Hangul}]]+)*(?:\\+\\+|#)?)`,
   "gv",
@@ -25,25 +27,6 @@ const ASCII_RUN = /(?<word>[A-Za-z0-9_]+(?:[.\-/:@#'+&\\]+[A-Za-z0-9_]+)*(?:\+\+
 
 /** Longer runs are keys, hashes or noise; FTS5 stems and stores nothing useful beyond this. */
 const MAX_TERM_CHARS = 64;
-
-/** NFKC: half-width kana, full-width letters and compatibility forms become the ordinary ones. */
-export function normaliseText(text: string): string {
-  return text.normalize("NFKC");
-}
-
-/** Lower case (full Unicode mapping) and accents off Latin letters, on NFKC text. */
-function foldWord(word: string): string {
-  const lower = word.toLowerCase();
-  if (/^[\x20-\x7e]*$/.test(lower)) return lower;
-  return lower
-    .replace(/[\u00c0-\u024f\u1e00-\u1eff]/g, (c) => c.normalize("NFD").replace(/\p{Mn}+/gu, ""))
-    .replace(/([a-z])\p{Mn}+/gu, "$1");
-}
-
-/** The text as the substring index holds it. */
-export function foldText(text: string): string {
-  return foldWord(normaliseText(text));
-}
 
 /** All terms of a stored text, repeated as often as they occur (frequency counts in BM25). */
 export function indexTerms(text: string): string[] {
@@ -69,12 +52,17 @@ export function queryTerms(query: string): Term[] {
   return [...seen.values()];
 }
 
-const LONE_CHARACTER = new RegExp(`^[${SPACELESS}\\p{Script=Hangul}]$`, "u");
+/** The distinct content terms of a query, in order: what is searched for and what counts as evidence. */
+export function contentTerms(query: string): string[] {
+  return queryTerms(query)
+    .filter((term) => term.content)
+    .map((term) => term.text);
+}
 
 /** A single character of a spaceless script stands for every term that starts with it. */
 export function isPrefixTerm(term: string): boolean {
   // Two units at most: most terms need no class.
-  return term.length <= 2 && !isAscii(term) && LONE_CHARACTER.test(term);
+  return term.length <= 2 && countChars(term) === 1 && isSpaceless(term);
 }
 
 /**
@@ -88,6 +76,42 @@ export function substringTerms(query: string): string[] {
     if (Array.from(folded).length >= 3 && !FUNCTION_WORDS.has(folded)) seen.add(folded);
   }
   return [...seen];
+}
+
+/** An identifier in a query: folded as it stands in a text, and its term in the words index. */
+export interface Identifier {
+  readonly name: string;
+  readonly term: string;
+}
+
+/** The distinct exact identifiers of a query, in order; see `isIdentifier`. */
+export function queryIdentifiers(query: string): Identifier[] {
+  const found = new Map<string, Identifier>();
+  for (const run of runs(query)) {
+    const word = withoutContraction(run.text);
+    if (run.kind !== "word" || !isIdentifier(word)) continue;
+    const name = foldWord(word);
+    found.set(name, { name, term: isOnePiece(name) ? wordTerm(name).text : clip(name) });
+  }
+  return [...found.values()];
+}
+
+/**
+ * The folded words of a text as they stand there. `zq0x1` is one of `host:zq0x1` and of `/dev/zq0x1`, and none of
+ * `zq0x1-old`, which is another name.
+ */
+export function wholeWords(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const run of runs(text)) {
+    const word = foldWord(withoutContraction(run.text));
+    words.add(word);
+    for (const part of word.split(/[/\\:@#&]+/)) words.add(part);
+  }
+  return words;
+}
+
+function withoutContraction(run: string): string {
+  return run.replace(/['’](?:s|t|d|m|ll|re|ve)$/i, "");
 }
 
 interface Run {
@@ -116,7 +140,6 @@ function bigrams(run: string, stored: boolean): string[] {
   return out;
 }
 
-const PARTICLES = new Set("はがをにのともでへやかねよな");
 const HIRAGANA = /^\p{Script=Hiragana}$/u;
 
 /** A pair counts as a word when it is no mere particle joint: 東京, 晴れ, サー; not は晴, です, 気は. */
@@ -132,10 +155,16 @@ function isContentGram(gram: string): boolean {
 const PLAIN_WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]+)$/;
 const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+|[\p{L}\p{M}]+/gu;
 
+const CONNECTORS = /[.\-/:@#'’+&\\_]+/;
+
+function isOnePiece(word: string): boolean {
+  return !CONNECTORS.test(word);
+}
+
 /** Terms of one run of letters, digits and connectors: its parts stemmed, and the whole when it has several. */
 function wordTerms(run: string): Term[] {
   const out: Term[] = [];
-  const pieces = run.split(/[.\-/:@#'’+&\\_]+/).filter((piece) => piece !== "");
+  const pieces = run.split(CONNECTORS).filter((piece) => piece !== "");
   for (const [i, piece] of pieces.entries()) {
     if (i > 0 && isContraction(run, piece)) continue;
     const folded = foldWord(piece);
@@ -163,21 +192,3 @@ function wordTerm(folded: string): Term {
 function clip(text: string): string {
   return text.length <= MAX_TERM_CHARS ? text : Array.from(text).slice(0, MAX_TERM_CHARS).join("");
 }
-
-const FUNCTION_WORDS = new Set(
-  `a about after again all also am an and any are as at be because been before being both but by can could did do
-  does doing don down during each few for from further get got had has have having he her here hers him his how i if
-  in into is isn it its itself just let ll may me might more most must my myself no nor not now of off on once only
-  or other our ours out over own please re same shall she should so some such than that the their theirs them then
-  there these they this those through to too under until up us ve very was we were what when where which while who
-  whom whose why will with would you your yours`.split(/\s+/),
-);
-
-const FUNCTION_GRAMS = new Set(
-  `です ます した して する され いる いた ある あっ った って いっ こと ころ これ それ あれ どれ この その あの どの ここ そこ
-  どこ なに なん ない なか なる なっ なり なら から まで まし せん ため よう もの ので のに とき だっ だけ など ほど くら ぐら
-  いつ だれ どう そう こう ああ どん そん こん でし でき てい てる ても くだ ださ さい しま しょ しょう ょう られ れる れた れて
-  おり おい いて いう たい たち たり たら ただ また まだ もう もし しか かし けど けれ れど ます すか ませ`.split(
-    /\s+/,
-  ),
-);

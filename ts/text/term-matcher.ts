@@ -1,8 +1,9 @@
 // Which terms of a query a text holds, without tokenising the whole text: only the words around a possible hit
 // are. The answer is the same as looking into `indexTerms`.
 
-import { foldText, indexTerms, isPrefixTerm, normaliseText } from "./terms.js";
-import { isAscii } from "./text.js";
+import { foldText, normaliseText } from "./normalise.js";
+import { isSpaceless } from "./scripts.js";
+import { indexTerms } from "./tokenise.js";
 
 interface Needle {
   readonly term: string;
@@ -14,9 +15,8 @@ interface Needle {
 
 /** Words are longer than this only in keys and hashes. */
 const MAX_WORD_CHARS = 64;
-const SPACELESS_PAIR = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々〆〇]+$/u;
 
-export class TermFinder {
+export class TermMatcher {
   readonly #needles: readonly Needle[];
   /** terms of words that were met already */
   readonly #known = new Map<string, readonly string[]>();
@@ -29,7 +29,7 @@ export class TermFinder {
     ];
   }
 
-  find(text: string): Set<string> {
+  match(text: string): Set<string> {
     const plain = normaliseText(text);
     const folded = foldText(text);
     // Case tells the parts of identifiers apart, so words are read from the text as written.
@@ -66,8 +66,7 @@ export class TermFinder {
 
 /** A stem may differ from its word in the last letter (`happi`, `sensibl`), and is else its beginning. */
 function needleOf(term: string): Needle {
-  if (!isAscii(term) && (isPrefixTerm(term) || SPACELESS_PAIR.test(term)))
-    return { term, root: term, isExact: true };
+  if (isSpaceless(term)) return { term, root: term, isExact: true };
   return { term, root: term.length > 2 ? term.slice(0, -1) : term, isExact: false };
 }
 

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_PIECE_CHARS, segmentText } from "../../../ts/domain/segment.js";
-import { countChars, graphemeStart, sliceChars } from "../../../ts/domain/text.js";
+import { countChars, graphemeStart, sliceChars } from "../../../ts/text/characters.js";
+import { MAX_SENTENCE_CHARS, splitSentences } from "../../../ts/text/sentences.js";
 
 const spans = (text: string, maxChars?: number): [number, number][] =>
-  segmentText(text, maxChars).map(({ start, end }) => [start, end]);
+  splitSentences(text, maxChars).map(({ start, end }) => [start, end]);
 const parts = (text: string, maxChars?: number): string[] =>
   spans(text, maxChars).map(([start, end]) => sliceChars(text, start, end));
 
-describe("segmentText", () => {
+describe("splitSentences", () => {
   // Golden vectors of CPersona 2.6.14.
   it.each([
     [
@@ -84,7 +84,7 @@ describe("segmentText", () => {
   });
 
   it("says which cuts only the length asked for", () => {
-    expect(segmentText("x".repeat(1000)).map(({ forced }) => forced)).toEqual([true, false]);
+    expect(splitSentences("x".repeat(1000)).map(({ forced }) => forced)).toEqual([true, false]);
   });
 
   it.each([
@@ -117,7 +117,7 @@ describe("segmentText", () => {
   it("does not slow down on brackets", () => {
     const started = performance.now();
     for (const text of ["(", "()", "([", "(a. )", "「」(", "\n", "。", "```\n"]) {
-      segmentText(text.repeat(16_000 / text.length));
+      splitSentences(text.repeat(16_000 / text.length));
     }
     expect(performance.now() - started).toBeLessThan(3000);
   });
@@ -144,7 +144,7 @@ describe("segmentText", () => {
     fc.assert(
       fc.property(fc.array(unit, { maxLength: 120 }), fc.integer({ min: 12, max: 60 }), (units, maxChars) => {
         const text = units.join("");
-        const pieces = segmentText(text, maxChars);
+        const pieces = splitSentences(text, maxChars);
         expect(pieces.map(({ start, end }) => sliceChars(text, start, end)).join("")).toBe(text);
         for (const { start, end } of pieces) expect(end - start).toBeLessThanOrEqual(maxChars);
         for (const [i, { start }] of pieces.entries()) expect(start).toBe(i === 0 ? 0 : pieces[i - 1]?.end);
@@ -155,11 +155,11 @@ describe("segmentText", () => {
   it("cuts by force between graphemes: emoji sequences, marks, pairs", () => {
     const family = "👨‍👩‍👧‍👦";
     for (const text of [family.repeat(300), "e\u0301".repeat(900), "𠮷".repeat(900), "🇯🇵".repeat(500)]) {
-      for (const { end } of segmentText(text)) expect(graphemeStart(text, 0, end)).toBe(end);
-      expect(Math.max(...segmentText(text).map(({ start, end }) => end - start))).toBeLessThanOrEqual(
-        MAX_PIECE_CHARS,
+      for (const { end } of splitSentences(text)) expect(graphemeStart(text, 0, end)).toBe(end);
+      expect(Math.max(...splitSentences(text).map(({ start, end }) => end - start))).toBeLessThanOrEqual(
+        MAX_SENTENCE_CHARS,
       );
-      expect(segmentText(text).at(-1)?.end).toBe(countChars(text));
+      expect(splitSentences(text).at(-1)?.end).toBe(countChars(text));
     }
   });
 });
