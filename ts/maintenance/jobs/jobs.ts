@@ -188,7 +188,7 @@ export class JobRunner {
   /** Looks now and from time to time for what others left behind. */
   async watch(): Promise<void> {
     if (this.#timer === undefined && !this.#isClosed) {
-      this.#timer = setInterval(() => void this.resume(), LEASE_MS);
+      this.#timer = setInterval(() => this.resume(), LEASE_MS);
       this.#timer.unref();
     }
     await this.resume();
