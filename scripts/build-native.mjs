@@ -2,7 +2,8 @@
 // and says so in one line when there is no cargo: everything then runs on the TypeScript twins.
 //   node scripts/build-native.mjs [--optional] [--target <rust target>] [--glibc <version>]
 // --optional: a build that fails prints its error and still exits with 0.
-// --glibc: links against an old glibc by way of cargo-zigbuild, for binaries that are published: one linked
+// --shipped: without the entries that only tests and benchmarks call.
+// --glibc: implies it; links against an old glibc by way of cargo-zigbuild, for binaries that are published: one linked
 // on a current system asks for that system's glibc.
 
 import { spawnSync } from "node:child_process";
@@ -27,6 +28,7 @@ const args = process.argv.slice(2);
 const isOptional = args.includes("--optional");
 const target = optionValue("--target");
 const glibc = optionValue("--glibc");
+const features = glibc !== null || args.includes("--shipped") ? [] : ["--features", "dev-entries"];
 
 process.exitCode = main();
 
@@ -45,14 +47,14 @@ function main() {
   const addon = join(root, "crates", "node", addonFile(platform.triple));
   const stamp = join(root, "target", `${addonFile(platform.triple)}.stamp`);
   const flags = rustFlags(rust);
-  const inputs = hashInputs([rustc.stdout, rust, glibc ?? "", ...flags]);
+  const inputs = hashInputs([rustc.stdout, rust, glibc ?? "", ...features, ...flags]);
   if (existsSync(addon) && existsSync(stamp) && readFileSync(stamp, "utf8") === inputs) {
     console.log(`native: ${relative(root, addon)} is up to date`);
     return 0;
   }
 
   const started = performance.now();
-  const build = [glibc === null ? "build" : "zigbuild", "--release", "-p", "cpersona-node"];
+  const build = [glibc === null ? "build" : "zigbuild", "--release", "-p", "cpersona-node", ...features];
   build.push("--message-format=json-render-diagnostics");
   if (glibc !== null) build.push("--target", `${rust}.${glibc}`);
   else if (target !== null) build.push("--target", target);

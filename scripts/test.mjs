@@ -68,14 +68,19 @@ async function rust() {
     "clippy",
     colour,
     "--workspace",
+    "--all-features",
     "--all-targets",
     "--",
     "-D",
     "warnings",
   ]);
-  const { code, seconds, output } = await run("cargo test", ["cargo", "test", colour, "--workspace"], {
-    keep: true,
-  });
+  const { code, seconds, output } = await run(
+    "cargo test",
+    ["cargo", "test", colour, "--workspace", "--all-features"],
+    {
+      keep: true,
+    },
+  );
   let failed = 0;
   for (const line of output.matchAll(/test result: \S+ (\d+) passed; (\d+) failed; (\d+) ignored/g)) {
     total.passed += Number(line[1]);

@@ -1,6 +1,7 @@
 // What stands behind an embedder that asks somebody else for vectors: a server, or a process that runs a model.
 // `BackendEmbedder` adds what they have in common: cache, batches, pauses after failures, one identity.
 
+import { LIMITS } from "../native/limits.js";
 import type { EmbedderIdentity } from "./embedder.js";
 import { EmbeddingError } from "./failure.js";
 
@@ -35,7 +36,6 @@ export interface Backend {
   close(): void;
 }
 
-const MAX_WIDTH = 16_384;
 /** A vector shorter than this has no direction worth keeping. */
 const MIN_NORM = 1e-9;
 
@@ -52,7 +52,8 @@ export function toUnitVectors(
   if (rows.length !== count) throw nonsense(`${rows.length} vectors for ${count} texts`);
   const [first] = rows;
   const width = isRow(first) ? first.length : 0;
-  if (width < 1 || width > MAX_WIDTH) throw nonsense(`vectors that are not 1 to ${MAX_WIDTH} numbers long`);
+  if (width < 1 || width > LIMITS.maxDimension)
+    throw nonsense(`vectors that are not 1 to ${LIMITS.maxDimension} numbers long`);
   const vectors = rows.map((row) => {
     if (!isRow(row) || row.length !== width) throw nonsense("vectors of unequal length");
     let squares = 0;

@@ -13,10 +13,13 @@ import type {
   VectorSearchRequest,
   VectorSearchResult,
 } from "./contract.js";
+import type { Limits } from "./limits.js";
 
 /** What the addon exports. `crates/node/src` has the other side, file by file. */
 export interface NativeBinding {
   addonVersion(): string;
+  /** absent in an addon that is older than the table of limits */
+  limits?(): Limits;
   simdLevel(): string;
   forceSimd(level: string): void;
   fuseRrf(keys: Float64Array, offsets: Uint32Array, weights: Float64Array, k: number): FusedRanking;
@@ -30,9 +33,10 @@ export interface NativeBinding {
   readonly NativeVectorIndex: {
     open(folder: string, dimension: number, identity: Uint8Array): BoundVectorIndex;
   };
-  xorWords(bytes: Uint8Array, threads: number): number;
-  panicForTest(): void;
-  panicForTestAsync(): Promise<TaskOutcome<number>>;
+  // What tests and benchmarks call; the published addon is built without it.
+  xorWords?(bytes: Uint8Array, threads: number): number;
+  panicForTest?(): void;
+  panicForTestAsync?(): Promise<TaskOutcome<number>>;
 }
 
 interface BoundStaticTable {
@@ -59,9 +63,18 @@ interface BoundVectorIndex {
 }
 
 /** A task can't reject with a code of ours, so it resolves to one of these. */
-type TaskOutcome<T> = { readonly result: T } | { readonly code: string; readonly message: string };
+export type TaskOutcome<T> = { readonly result: T } | NativeFailure;
+
+/** How a failure arrives, thrown or as an outcome. */
+interface NativeFailure {
+  readonly code: string;
+  readonly message: string;
+  /** name of the argument that broke its rule */
+  readonly field?: string;
+}
 
 export function nativeCore(binding: NativeBinding): NativeCore {
+  const { xorWords } = binding;
   return {
     kind: "native",
     simd: binding.simdLevel(),
@@ -72,7 +85,7 @@ export function nativeCore(binding: NativeBinding): NativeCore {
         coded(() => binding.fuseRsf(keys, offsets, weights, scores)),
     },
     openVectorIndex: (options) => openNativeVectorIndex(binding, options),
-    xorWords: (bytes, threads) => coded(() => binding.xorWords(bytes, threads)),
+    xorWords: xorWords === undefined ? null : (bytes, threads) => coded(() => xorWords(bytes, threads)),
     openStaticTable: (path) => coded(() => new NativeTable(binding.NativeStaticTable.open(path))),
   };
 }
@@ -175,15 +188,14 @@ export function coded<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {
-    const { code, message } = error as { code?: unknown; message?: unknown };
-    throw toMemoryError(String(code), String(message), error);
+    throw toMemoryError(failureOf(error), error);
   }
 }
 
 /** The value of a task, or its failure thrown. */
 export function settled<T>(outcome: TaskOutcome<T>): T {
   if ("result" in outcome) return outcome.result;
-  throw toMemoryError(outcome.code, outcome.message, undefined);
+  throw toMemoryError(outcome, undefined);
 }
 
 const CODES: ReadonlySet<string> = new Set<MemoryErrorCode>([
@@ -193,12 +205,18 @@ const CODES: ReadonlySet<string> = new Set<MemoryErrorCode>([
   "invalid_setting",
 ]);
 
-function toMemoryError(code: string, message: string, cause: unknown): MemoryError {
-  if (code === "invalid_argument") {
-    // The native side writes these as the argument's name, a space and the rule.
-    return new MemoryError(code, message, { field: message.slice(0, message.indexOf(" ")), cause });
+/** A thrown value as a failure; what is not one of ours becomes `internal`. */
+function failureOf(error: unknown): NativeFailure {
+  const { code, message, field } = error as { code?: unknown; message?: unknown; field?: unknown };
+  const failure = { code: String(code), message: String(message) };
+  return typeof field === "string" ? { ...failure, field } : failure;
+}
+
+function toMemoryError({ code, message, field }: NativeFailure, cause: unknown): MemoryError {
+  if (CODES.has(code)) {
+    const options = field === undefined ? { cause } : { cause, field };
+    return new MemoryError(code as MemoryErrorCode, message, options);
   }
-  if (CODES.has(code)) return new MemoryError(code as MemoryErrorCode, message, { cause });
   // The binding's own words for a value of the wrong type.
   if (code === "InvalidArg" || code.endsWith("Expected")) {
     return new MemoryError("invalid_argument", "an argument has the wrong type", { cause });

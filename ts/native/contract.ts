@@ -16,7 +16,7 @@ export interface VectorRows {
   readonly blocks: Uint32Array;
   /** length n; scope code, see `store/scopes.ts` */
   readonly scopes: Uint32Array;
-  /** length n; storage time of the record in ms since the epoch */
+  /** length n; storage time of the record in ms since the epoch, finite */
   readonly times: Float64Array;
   /** length n × dimension, row-major, float32, unit rows */
   readonly vectors: Float32Array;
@@ -53,7 +53,7 @@ export interface VectorSearchRequest {
   /** rows that the index does not hold yet, scored exactly with the rest; `masked` and duplicates do not touch them */
   readonly extra: VectorRows | null;
   readonly method: SearchMethod;
-  /** threads that share the scan, 1 to 256, default 1; twins ignore it */
+  /** threads that share the scan, 1 to 256, default 1; a twin checks it and uses one */
   readonly threads?: number;
 }
 
@@ -172,6 +172,9 @@ export interface NativeCore {
   readonly fusion: Fusion;
   openVectorIndex(options: VectorIndexOptions): VectorIndex;
   openStaticTable(path: string): StaticTable;
-  /** XOR of all whole 32-bit words, by 1 to 256 threads: reads memory and does nothing else, the yardstick of benchmarks. */
-  xorWords(bytes: Uint8Array, threads: number): number;
+  /**
+   * XOR of all whole 32-bit words, by 1 to 256 threads: reads memory and does nothing else, the yardstick of
+   * benchmarks. Null in an addon that was built without what benchmarks need.
+   */
+  readonly xorWords: ((bytes: Uint8Array, threads: number) => number) | null;
 }

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { describeError } from "../errors.js";
 import { packageRoot, packageVersion } from "../package-root.js";
 import type { NativeBinding } from "./binding.js";
+import { differingLimits } from "./limits.js";
 import { detectPlatform, type Platform } from "./platform.js";
 
 const PACKAGE = "cpersona-native";
@@ -49,6 +50,7 @@ export function loadAddon(places: LoadPlaces = defaultPlaces()): NativeLoad {
     try {
       const binding = require(id) as NativeBinding;
       checkVersion(binding, places.version);
+      checkLimits(binding);
       return { platform, binding, place, failures };
     } catch (error) {
       failures.push({ place, error });
@@ -75,4 +77,10 @@ function checkVersion(binding: NativeBinding, expected: string | null): void {
   if (expected !== null && found !== expected) {
     throw new Error(`the addon has version ${found}, but ${expected} is needed`);
   }
+}
+
+/** Otherwise what one implementation takes, the other would refuse. */
+function checkLimits(binding: NativeBinding): void {
+  const differing = differingLimits(binding.limits?.());
+  if (differing.length > 0) throw new Error(`the addon has other limits (${differing.join(", ")})`);
 }

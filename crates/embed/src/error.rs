@@ -4,6 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
+/// Why a token table cannot be used.
 #[derive(Debug, Error)]
 pub enum TableError {
     /// The file can't be opened or mapped.

@@ -8,13 +8,13 @@
 
 use std::ops::Range;
 
+use cpersona_limits::MAX_DIMENSION;
+
 use crate::error::TableError;
 
 const MAGIC: &[u8] = b"STE1";
 const VERSION: u32 = 1;
 const HEADER: usize = 32;
-/// Far above any table of use; keeps the work buffers of a damaged header small.
-const MAX_DIMENSION: usize = 16_384;
 
 /// How a row entry is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

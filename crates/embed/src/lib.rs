@@ -83,7 +83,10 @@ impl StaticTable {
         viterbi::segment(&normalise(text), &pieces, bytes, &self.layout)
     }
 
-    /// Writes the unit vector of a text, or zeros for a text without pieces. `row` has `dimension` entries.
+    /// Writes the unit vector of a text, or zeros for a text without pieces.
+    ///
+    /// # Panics
+    /// When `row` has not exactly [`StaticTable::dimension`] entries.
     pub fn embed_into(&self, text: &str, row: &mut [f32]) {
         let ids = self.encode(text);
         pool::pool(self.bytes.as_slice(), &self.layout, &ids, row);

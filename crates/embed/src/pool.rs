@@ -6,7 +6,7 @@ use crate::format::{Layout, RowBits};
 /// dimension, `sum = f32(sum + f32(scale · entry))`; then the squares add up in f64 by ascending dimension;
 /// then each entry is `f32(f64(sum) / norm)`. Without pieces, or when they cancel out, the row is zero.
 pub(crate) fn pool(bytes: &[u8], layout: &Layout, pieces: &[u32], row: &mut [f32]) {
-    debug_assert_eq!(row.len(), layout.dimension);
+    assert_eq!(row.len(), layout.dimension, "the row has another dimension than the table");
     match layout.bits {
         RowBits::Four => sum_nibbles(bytes, layout, pieces, row),
         RowBits::Eight => sum_bytes(bytes, layout, pieces, row),

@@ -61,6 +61,8 @@ impl<'a> RankedLists<'a> {
 /// Fused rows, score descending; `keys[i]` has `scores[i]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FusedRanking {
+    /// Each key once.
     pub keys: Vec<u64>,
+    /// Score of the key at the same place.
     pub scores: Vec<f64>,
 }

@@ -28,6 +28,8 @@
 //! | 72 | 8 | serial: one more than in the slot written before |
 //! | 80 | 4 | CRC-32 of the 80 bytes before |
 
+use cpersona_limits::MAX_ROWS;
+
 /// Raised whenever an older reader would misread the files.
 pub(crate) const VERSION: u32 = 2;
 /// Rows of one metadata block, and of one word of removal flags.
@@ -40,10 +42,6 @@ pub(crate) const HEAD_BYTES: usize = 2 * SLOT_STRIDE;
 pub(crate) const SLOT_BYTES: usize = 84;
 /// Bytes of `current`.
 pub(crate) const POINTER_BYTES: usize = 24;
-/// The most rows an index may hold; row numbers are 32 bits wide.
-pub(crate) const MAX_ROWS: u64 = u32::MAX as u64;
-/// The largest dimension; a Hamming distance fits 16 bits.
-pub(crate) const MAX_DIMENSION: usize = 65_535;
 
 const POINTER_MAGIC: [u8; 8] = *b"CPVECCUR";
 const HEAD_MAGIC: [u8; 8] = *b"CPVECTOR";
@@ -265,6 +263,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cpersona_limits::MAX_DIMENSION;
 
     fn head(serial: u64) -> Head {
         let kind = Kind { dimension: 384, identity: *b"0123456789abcdef" };
@@ -345,6 +344,12 @@ mod tests {
         for region in Region::ALL {
             assert!(layout.bytes(region, MAX_ROWS).is_some());
         }
+        // More rows than 31 bits count: sizes stay exact.
+        let (rows, width) = (1 << 31, MAX_DIMENSION as u64);
+        assert_eq!(layout.bytes(Region::Vectors, rows), Some(rows * width * 4));
+        assert_eq!(layout.bytes(Region::Bits, rows), Some(rows * width / 8));
+        assert_eq!(layout.bytes(Region::Meta, rows), Some(rows / 64 * 2048));
+        assert_eq!(layout.bytes(Region::Dead, rows + 1), Some((rows / 64 + 1) * 16));
         assert_eq!(layout.bytes(Region::Vectors, u64::MAX), None);
         assert_eq!(layout.bytes(Region::Bits, 1 << 60), None);
     }

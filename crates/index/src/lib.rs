@@ -51,7 +51,8 @@ pub use error::IndexError;
 pub use request::{AgeCut, IndexInfo, Method, Options, Rows, SearchRequest, SearchResult};
 
 use costs::Costs;
-use format::{Head, Kind, MAX_DIMENSION};
+use cpersona_limits::MAX_DIMENSION;
+use format::{Head, Kind};
 use generation::{Generation, Snapshot, State, read_pointer};
 use key_set::KeySet;
 use scan::{Lists, Scan};
@@ -86,7 +87,7 @@ impl VectorIndex {
     pub fn open(folder: &Path, options: Options) -> Result<Self, IndexError> {
         let Options { dimension, identity, kernels } = options;
         if !(1..=MAX_DIMENSION).contains(&dimension) {
-            return Err(IndexError::Invalid { what: "the dimension must be 1 to 65,535" });
+            return Err(IndexError::Invalid { what: "the dimension is out of range" });
         }
         Ok(Self {
             folder: folder.to_owned(),

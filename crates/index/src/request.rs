@@ -6,7 +6,7 @@ use cpersona_kernels::Kernels;
 /// the index counts as empty, and is emptied by the next holder of the writer's lock.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Elements of a vector, 1 to 65,535.
+    /// Elements of a vector, 1 to [`cpersona_limits::MAX_DIMENSION`].
     pub dimension: usize,
     /// Names the source of the vectors.
     pub identity: [u8; 16],

@@ -15,9 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cpersona_limits::MAX_ROWS;
+
 use crate::error::IndexError;
 use crate::format::{
-    self, BLOCK_ROWS, DEAD_BYTES, Field, HEAD_BYTES, Head, Kind, Layout, MAX_ROWS, META_BYTES, Region,
+    self, BLOCK_ROWS, DEAD_BYTES, Field, HEAD_BYTES, Head, Kind, Layout, META_BYTES, Region,
 };
 use crate::generation::{
     Generation, HEAD, POINTER, Snapshot, State, StoredRow, folder_of, open_file, open_regions, read_pointer,

@@ -24,11 +24,13 @@ mod dot;
 mod hamming;
 mod isa;
 mod mask;
+#[cfg(feature = "bench")]
 mod stream;
 
 use std::sync::OnceLock;
 
 pub use isa::{Isa, UnknownIsa};
+#[cfg(feature = "bench")]
 pub use stream::xor_words;
 
 use arch::scalar::Scalar;

@@ -1,17 +1,14 @@
 //! The one place where arrays from JavaScript are checked: lengths, ranges, finiteness. What leaves this
-//! module is fit for the crates below. Messages name the argument as the TypeScript twins do.
+//! module is fit for the crates below. Messages name the argument as the reference implementation in TypeScript does.
 
 use std::borrow::Cow;
 
 use cpersona_index::{AgeCut, Method, Rows, SearchRequest};
+use cpersona_limits::{IDENTITY_BYTES, MAX_DIMENSION, MAX_KEY, MAX_LIST, MAX_THREADS};
 use napi::bindgen_prelude::{Float32ArraySlice, Float64ArraySlice, Uint32ArraySlice};
 use napi_derive::napi;
 
 use crate::error::{Result, invalid};
-
-const MAX_DIMENSION: f64 = 16_384.0;
-/// 2^53 - 1, the last whole number that a double tells from its neighbours.
-const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
 
 /// A field that is there and may be null. The macro takes a literal `Option` for a field that may be left out,
 /// and then refuses null.
@@ -20,27 +17,44 @@ type Nullable<T> = Option<T>;
 /// Parallel arrays, one element for each row.
 #[napi(object, object_to_js = false)]
 pub struct RowArrays<'env> {
+    /// Record keys.
     pub keys: Float64ArraySlice<'env>,
+    /// Position of the block inside its record.
     pub blocks: Uint32ArraySlice<'env>,
+    /// Scope codes of the records.
     pub scopes: Uint32ArraySlice<'env>,
+    /// Times of the records, in ms since the epoch, finite.
     pub times: Float64ArraySlice<'env>,
+    /// Unit vectors, row after row.
     pub vectors: Float32ArraySlice<'env>,
 }
 
 /// One search, in the shape of the TypeScript contract.
 #[napi(object, object_to_js = false)]
 pub struct SearchArguments<'env> {
+    /// A unit vector.
     pub query: Float32ArraySlice<'env>,
+    /// Scope codes that may be seen; null sees all.
     pub scopes: Nullable<Uint32ArraySlice<'env>>,
+    /// The oldest record of the near list; null puts all rows there.
     pub near: Nullable<Float64ArraySlice<'env>>,
+    /// The oldest record of the far list; null means there is none.
     pub far: Nullable<Float64ArraySlice<'env>>,
+    /// Most records in the near list.
     pub near_limit: f64,
+    /// Most records in the far list.
     pub far_limit: f64,
+    /// Rows that score less are left out; -1 admits all.
     pub floor: f64,
+    /// Ascending keys whose rows inside the index are ignored.
     pub masked: Nullable<Float64ArraySlice<'env>>,
+    /// Ascending keys to which the search is restricted.
     pub only: Nullable<Float64ArraySlice<'env>>,
+    /// Rows outside the index.
     pub extra: Nullable<RowArrays<'env>>,
+    /// How candidates are found.
     pub method: String,
+    /// Threads that share the scan; 1 when it is left out.
     pub threads: Option<f64>,
 }
 
@@ -54,22 +68,22 @@ pub struct CheckedRows<'a> {
 }
 
 impl<'a> CheckedRows<'a> {
-    /// `field` is put before the arrays' names in a message: empty, or `extra.`.
+    /// `field` names the rows in an error: `rows`, or `extra`.
     pub(crate) fn of(field: &str, rows: &'a RowArrays<'_>, dimension: usize) -> Result<Self> {
         let count = rows.keys.len();
         for (name, length) in
             [("blocks", rows.blocks.len()), ("scopes", rows.scopes.len()), ("times", rows.times.len())]
         {
             if length != count {
-                return Err(invalid(&format!("{field}{name}"), "must be as long as keys"));
+                return Err(invalid(format!("{field}.{name}"), "must be as long as keys"));
             }
         }
-        let keys = keys(&format!("{field}keys"), &rows.keys)?;
+        let keys = keys(format!("{field}.keys"), &rows.keys)?;
         if !rows.times.iter().all(|time| time.is_finite()) {
-            return Err(invalid(&format!("{field}times"), "must be finite"));
+            return Err(invalid(format!("{field}.times"), "must be finite"));
         }
         let length = count.checked_mul(dimension);
-        vectors(&format!("{field}vectors"), &rows.vectors, length)?;
+        vectors(format!("{field}.vectors"), &rows.vectors, length)?;
         Ok(Self {
             keys,
             blocks: Cow::Borrowed(&rows.blocks),
@@ -130,7 +144,7 @@ impl<'a> CheckedSearch<'a> {
             floor: floor(search.floor)?,
             masked: search.masked.as_ref().map(|list| ascending("masked", list)).transpose()?,
             only: search.only.as_ref().map(|list| ascending("only", list)).transpose()?,
-            extra: extra.map(|rows| CheckedRows::of("extra.", rows, dimension)).transpose()?,
+            extra: extra.map(|rows| CheckedRows::of("extra", rows, dimension)).transpose()?,
             method: Method::from_name(&search.method)
                 .ok_or_else(|| invalid("method", "must be one of the known methods"))?,
             threads: threads(search.threads)?,
@@ -176,34 +190,36 @@ fn owned<T: Clone>(values: Cow<'_, [T]>) -> Cow<'static, [T]> {
 }
 
 pub(crate) fn dimension(dimension: f64) -> Result<usize> {
-    if dimension.fract() != 0.0 || !(1.0..=MAX_DIMENSION).contains(&dimension) {
-        return Err(invalid("dimension", "must be a whole number from 1 to 16384"));
+    match whole(dimension) {
+        Some(whole) if (1..=MAX_DIMENSION as u64).contains(&whole) => Ok(whole as usize),
+        _ => Err(invalid("dimension", &format!("must be a whole number from 1 to {MAX_DIMENSION}"))),
     }
-    Ok(dimension as usize)
 }
 
-pub(crate) fn identity(identity: &[u8]) -> Result<[u8; 16]> {
-    identity.try_into().map_err(|_| invalid("identity", "must be 16 bytes"))
+pub(crate) fn identity(identity: &[u8]) -> Result<[u8; IDENTITY_BYTES]> {
+    identity.try_into().map_err(|_| invalid("identity", &format!("must be {IDENTITY_BYTES} bytes")))
 }
 
 pub(crate) fn sequence(sequence: f64) -> Result<u64> {
     whole(sequence).ok_or_else(|| invalid("sequence", "must be a whole number from 0 to 2^53 - 1"))
 }
 
-pub(crate) fn keys(field: &str, keys: &[f64]) -> Result<Vec<u64>> {
+pub(crate) fn keys(field: impl Into<Cow<'static, str>>, keys: &[f64]) -> Result<Vec<u64>> {
     let exact: Option<Vec<u64>> = keys.iter().map(|key| whole(*key)).collect();
     exact.ok_or_else(|| invalid(field, "must be whole numbers from 0 to 2^53 - 1"))
 }
 
-fn ascending(field: &str, list: &[f64]) -> Result<Vec<u64>> {
-    if !list.is_sorted() {
-        return Err(invalid(field, "must be ascending"));
-    }
-    keys(field, list)
+fn ascending(field: &'static str, list: &[f64]) -> Result<Vec<u64>> {
+    let keys = keys(field, list)?;
+    if keys.is_sorted() { Ok(keys) } else { Err(invalid(field, "must be ascending")) }
 }
 
 /// Finite vectors of this length; `None` is a length that no array can have.
-pub(crate) fn vectors(field: &str, vectors: &[f32], length: Option<usize>) -> Result<()> {
+pub(crate) fn vectors(
+    field: impl Into<Cow<'static, str>>,
+    vectors: &[f32],
+    length: Option<usize>,
+) -> Result<()> {
     if Some(vectors.len()) != length {
         let length = length.unwrap_or(usize::MAX);
         return Err(invalid(field, &format!("must hold {length} numbers")));
@@ -214,7 +230,7 @@ pub(crate) fn vectors(field: &str, vectors: &[f32], length: Option<usize>) -> Re
     Ok(())
 }
 
-fn age_cut(field: &str, cut: &[f64]) -> Result<AgeCut> {
+fn age_cut(field: &'static str, cut: &[f64]) -> Result<AgeCut> {
     let pairs: [f64; 4] = cut.try_into().map_err(|_| invalid(field, "must hold four numbers"))?;
     if pairs.iter().any(|number| number.is_nan()) {
         return Err(invalid(field, "must not hold NaN"));
@@ -222,17 +238,17 @@ fn age_cut(field: &str, cut: &[f64]) -> Result<AgeCut> {
     Ok(AgeCut::from_pairs(pairs))
 }
 
-fn limit(field: &str, limit: f64) -> Result<usize> {
+fn limit(field: &'static str, limit: f64) -> Result<usize> {
     match whole(limit) {
-        Some(limit) if limit <= u64::from(u32::MAX) => Ok(limit as usize),
+        Some(limit) if limit <= MAX_LIST => Ok(limit as usize),
         _ => Err(invalid(field, "must be a whole number from 0 to 2^32 - 1")),
     }
 }
 
 pub(crate) fn threads(threads: Option<f64>) -> Result<usize> {
     match whole(threads.unwrap_or(1.0)) {
-        Some(threads @ 1..=256) => Ok(threads as usize),
-        _ => Err(invalid("threads", "must be a whole number from 1 to 256")),
+        Some(whole) if (1..=MAX_THREADS as u64).contains(&whole) => Ok(whole as usize),
+        _ => Err(invalid("threads", &format!("must be a whole number from 1 to {MAX_THREADS}"))),
     }
 }
 
@@ -245,6 +261,6 @@ fn floor(floor: f64) -> Result<f32> {
 }
 
 fn whole(number: f64) -> Option<u64> {
-    let is_whole = (0.0..=MAX_SAFE).contains(&number) && number.fract() == 0.0;
+    let is_whole = (0.0..=MAX_KEY as f64).contains(&number) && number.fract() == 0.0;
     is_whole.then_some(number as u64)
 }

@@ -1,30 +1,51 @@
 //! Rank fusion over typed arrays. Keys are opaque here: their bits are enough.
 
 use cpersona_fusion::{FusedRanking, RankedLists};
+use napi::Env;
 use napi::bindgen_prelude::Float64Array;
 use napi_derive::napi;
 
-use crate::error::{Result, from_fusion, invalid};
+use crate::error::{Result, from_fusion, invalid, thrown};
 
 /// Fused rows, score descending.
 #[napi(object, object_from_js = false)]
 pub struct FusedRows {
+    /// Each key once.
     pub keys: Float64Array,
+    /// Score of the key at the same place.
     pub scores: Float64Array,
 }
 
+/// Reciprocal rank fusion.
 #[napi(catch_unwind)]
-pub fn fuse_rrf(keys: &[f64], offsets: &[u32], weights: &[f64], k: f64) -> Result<FusedRows> {
-    let keys = key_bits(keys)?;
-    let lists = RankedLists::new(&keys, offsets, weights).map_err(from_fusion)?;
-    Ok(cpersona_fusion::rrf(&lists, k).map_err(from_fusion)?.into())
+pub fn fuse_rrf(
+    env: &Env,
+    keys: &[f64],
+    offsets: &[u32],
+    weights: &[f64],
+    k: f64,
+) -> napi::Result<FusedRows> {
+    thrown(env, || {
+        let keys = key_bits(keys)?;
+        let lists = RankedLists::new(&keys, offsets, weights).map_err(from_fusion)?;
+        Ok(cpersona_fusion::rrf(&lists, k).map_err(from_fusion)?.into())
+    })
 }
 
+/// Relative score fusion.
 #[napi(catch_unwind)]
-pub fn fuse_rsf(keys: &[f64], offsets: &[u32], weights: &[f64], scores: &[f64]) -> Result<FusedRows> {
-    let keys = key_bits(keys)?;
-    let lists = RankedLists::new(&keys, offsets, weights).map_err(from_fusion)?;
-    Ok(cpersona_fusion::rsf(&lists, scores).map_err(from_fusion)?.into())
+pub fn fuse_rsf(
+    env: &Env,
+    keys: &[f64],
+    offsets: &[u32],
+    weights: &[f64],
+    scores: &[f64],
+) -> napi::Result<FusedRows> {
+    thrown(env, || {
+        let keys = key_bits(keys)?;
+        let lists = RankedLists::new(&keys, offsets, weights).map_err(from_fusion)?;
+        Ok(cpersona_fusion::rsf(&lists, scores).map_err(from_fusion)?.into())
+    })
 }
 
 fn key_bits(keys: &[f64]) -> Result<Vec<u64>> {

@@ -9,9 +9,12 @@
 pub mod arguments;
 pub mod error;
 pub mod fusion;
+pub mod limits;
+#[cfg(feature = "dev-entries")]
 pub mod panic;
 pub mod simd;
 pub mod static_table;
+#[cfg(feature = "dev-entries")]
 pub mod stream;
 pub mod task;
 pub mod vector_index;

@@ -6,16 +6,19 @@ use napi_derive::napi;
 use crate::error::Result;
 use crate::task::{Guarded, Job, start};
 
+/// Panics on the main thread.
 #[napi(catch_unwind)]
 pub fn panic_for_test() {
     panic!("on purpose, in a call");
 }
 
+/// Panics in a task.
 #[napi(catch_unwind)]
 pub fn panic_for_test_async() -> AsyncTask<Guarded<PanicJob>> {
     start(PanicJob)
 }
 
+/// A job that panics.
 pub struct PanicJob;
 
 impl Job for PanicJob {

@@ -4,9 +4,10 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
 use cpersona_kernels::{Isa, Kernels};
+use napi::Env;
 use napi_derive::napi;
 
-use crate::error::{Code, Failure, Result, invalid};
+use crate::error::{Code, Failure, invalid, thrown};
 
 static FORCED: Mutex<Option<Isa>> = Mutex::new(None);
 
@@ -24,14 +25,15 @@ pub fn simd_level() -> &'static str {
 
 /// Sets the level for indexes opened from now on. Fails when this CPU lacks it.
 #[napi(catch_unwind)]
-pub fn force_simd(level: String) -> Result<()> {
-    let isa = Isa::from_str(&level).map_err(|_| invalid("simd", "must be avx512, avx2, neon or scalar"))?;
-    if !isa.is_available() {
-        return Err(Failure::new(
-            Code::InvalidSetting,
-            format!("simd level {isa} is not available on this CPU"),
-        ));
-    }
-    *FORCED.lock().unwrap_or_else(PoisonError::into_inner) = Some(isa);
-    Ok(())
+pub fn force_simd(env: &Env, level: String) -> napi::Result<()> {
+    thrown(env, || {
+        let isa =
+            Isa::from_str(&level).map_err(|_| invalid("simd", "must be avx512, avx2, neon or scalar"))?;
+        if !isa.is_available() {
+            let message = format!("simd level {isa} is not available on this CPU");
+            return Err(Failure::new(Code::InvalidSetting, message));
+        }
+        *FORCED.lock().unwrap_or_else(PoisonError::into_inner) = Some(isa);
+        Ok(())
+    })
 }

@@ -10,15 +10,19 @@ use crate::error::{Code, Failure, Result};
 
 /// What a thread of the pool is asked to do.
 pub trait Job: Send {
+    /// What it computes.
     type Output: Send + 'static + Into<Self::Js>;
+    /// What JavaScript gets of it.
     type Js: ToNapiValue;
 
+    /// Computes, off the main thread.
     fn run(&mut self) -> Result<Self::Output>;
 }
 
 /// A job behind the one guard against panics: unwinding out of `compute` would abort the process.
 pub struct Guarded<J>(J);
 
+/// Puts a job into the queue of the thread pool.
 pub fn start<J: Job>(job: J) -> AsyncTask<Guarded<J>> {
     AsyncTask::new(Guarded(job))
 }
@@ -33,15 +37,12 @@ impl<'task, J: Job> ScopedTask<'task> for Guarded<J> {
         Ok(outcome.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "native code panicked"))))
     }
 
-    /// `{ result }` or `{ code, message }`.
+    /// `{ result }` or `{ code, message, field? }`.
     fn resolve(&mut self, env: &'task Env, outcome: Self::Output) -> napi::Result<Object<'task>> {
         let mut tagged = Object::new(env)?;
         match outcome {
             Ok(output) => tagged.set("result", output.into())?,
-            Err(failure) => {
-                tagged.set("code", failure.status.as_ref())?;
-                tagged.set("message", failure.reason.as_str())?;
-            }
+            Err(failure) => failure.describe(&mut tagged)?,
         }
         Ok(tagged)
     }

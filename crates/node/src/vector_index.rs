@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cpersona_index::{IndexInfo, Options, SearchResult, VectorIndex};
 use cpersona_kernels::Kernels;
+use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, Float32Array, Float64Array, Uint32Array};
 use napi_derive::napi;
 
 use crate::arguments::{self, CheckedRows, CheckedSearch, RowArrays, SearchArguments};
-use crate::error::{Code, Failure, Result, from_index};
+use crate::error::{Code, Failure, Result, from_index, thrown};
 use crate::simd;
 use crate::task::{Guarded, Job, start};
 
+/// One open index.
 #[napi]
 pub struct NativeVectorIndex {
     /// `None` after `close`.
@@ -24,46 +26,62 @@ pub struct NativeVectorIndex {
 /// Counts are exact up to 2^53.
 #[napi(object, object_from_js = false)]
 pub struct InfoNumbers {
+    /// Rows published, removed ones included.
     pub rows: f64,
+    /// Rows published and not removed.
     pub live: f64,
+    /// The last change applied.
     pub sequence: f64,
+    /// Rows that the index held when it last learned what they share.
     pub centred_rows: f64,
+    /// Number of the generation in use.
     pub generation: f64,
+    /// Bytes of the mapped files.
     pub bytes: f64,
 }
 
 /// Best records as parallel arrays, near list first.
 #[napi(object, object_from_js = false)]
 pub struct SearchArrays {
+    /// Length of the near part.
     pub near_count: u32,
+    /// Record keys.
     pub keys: Float64Array,
+    /// The block that gave the score.
     pub blocks: Uint32Array,
+    /// Dot products of unit vectors.
     pub scores: Float32Array,
 }
 
 #[napi]
 impl NativeVectorIndex {
+    /// Opens the index in a folder, which need not exist.
     #[napi(factory, catch_unwind)]
-    pub fn open(folder: String, dimension: f64, identity: &[u8]) -> Result<Self> {
-        let dimension = arguments::dimension(dimension)?;
-        let mut options = Options::new(dimension, arguments::identity(identity)?);
-        if let Some(kernels) = Kernels::for_isa(simd::current()) {
-            options.kernels = kernels;
-        }
-        let index = VectorIndex::open(Path::new(&folder), options).map_err(from_index)?;
-        Ok(Self { index: Mutex::new(Some(Arc::new(index))), dimension })
+    pub fn open(env: &Env, folder: String, dimension: f64, identity: &[u8]) -> napi::Result<Self> {
+        thrown(env, || {
+            let dimension = arguments::dimension(dimension)?;
+            let mut options = Options::new(dimension, arguments::identity(identity)?);
+            if let Some(kernels) = Kernels::for_isa(simd::current()) {
+                options.kernels = kernels;
+            }
+            let index = VectorIndex::open(Path::new(&folder), options).map_err(from_index)?;
+            Ok(Self { index: Mutex::new(Some(Arc::new(index))), dimension })
+        })
     }
 
+    /// What is published now.
     #[napi(catch_unwind)]
-    pub fn info(&self) -> Result<InfoNumbers> {
-        Ok(self.index()?.info().map_err(from_index)?.into())
+    pub fn info(&self, env: &Env) -> napi::Result<InfoNumbers> {
+        thrown(env, || Ok(self.index()?.info().map_err(from_index)?.into()))
     }
 
+    /// Tries to become the one writer; does not wait.
     #[napi(catch_unwind)]
-    pub fn lock(&self) -> Result<bool> {
-        self.index()?.try_lock().map_err(from_index)
+    pub fn lock(&self, env: &Env) -> napi::Result<bool> {
+        thrown(env, || self.index()?.try_lock().map_err(from_index))
     }
 
+    /// Gives the lock up; rows that were not published are lost.
     #[napi(catch_unwind)]
     pub fn unlock(&self) {
         if let Ok(index) = self.index() {
@@ -71,58 +89,84 @@ impl NativeVectorIndex {
         }
     }
 
+    /// Writes rows behind the published ones.
     #[napi(catch_unwind)]
-    pub fn append(&self, rows: RowArrays<'_>) -> Result<()> {
-        let rows = CheckedRows::of("rows.", &rows, self.dimension)?;
-        self.index()?.append(rows.as_rows()).map_err(from_index)
+    pub fn append(&self, env: &Env, rows: RowArrays<'_>) -> napi::Result<()> {
+        thrown(env, || {
+            let rows = CheckedRows::of("rows", &rows, self.dimension)?;
+            self.index()?.append(rows.as_rows()).map_err(from_index)
+        })
     }
 
+    /// Marks all rows of these keys as removed, and counts them.
     #[napi(catch_unwind)]
-    pub fn remove(&self, keys: &[f64]) -> Result<f64> {
-        let keys = arguments::keys("keys", keys)?;
-        Ok(self.index()?.remove(&keys).map_err(from_index)? as f64)
+    pub fn remove(&self, env: &Env, keys: &[f64]) -> napi::Result<f64> {
+        thrown(env, || {
+            let keys = arguments::keys("keys", keys)?;
+            Ok(self.index()?.remove(&keys).map_err(from_index)? as f64)
+        })
     }
 
+    /// Makes appended rows durable and visible.
     #[napi(catch_unwind)]
-    pub fn publish(&self, sequence: f64) -> Result<()> {
-        self.index()?.publish(arguments::sequence(sequence)?).map_err(from_index)
+    pub fn publish(&self, env: &Env, sequence: f64) -> napi::Result<()> {
+        thrown(env, || {
+            let sequence = arguments::sequence(sequence)?;
+            self.index()?.publish(sequence).map_err(from_index)
+        })
     }
 
     /// `publish` off the main thread, which would wait for the disk.
     #[napi(catch_unwind)]
-    pub fn publish_async(&self, sequence: f64) -> Result<AsyncTask<Guarded<FileJob>>> {
-        self.start(Files::Publish(arguments::sequence(sequence)?))
+    pub fn publish_async(&self, env: &Env, sequence: f64) -> napi::Result<AsyncTask<Guarded<FileJob>>> {
+        thrown(env, || {
+            let sequence = arguments::sequence(sequence)?;
+            self.start(Files::Publish(sequence))
+        })
     }
 
-    /// Resolves to false when `close` ended it.
+    /// Drops removed rows. Resolves to false when `close` ended it.
     #[napi(catch_unwind)]
-    pub fn compact(&self) -> Result<AsyncTask<Guarded<FileJob>>> {
-        self.start(Files::Compact)
+    pub fn compact(&self, env: &Env) -> napi::Result<AsyncTask<Guarded<FileJob>>> {
+        thrown(env, || self.start(Files::Compact))
     }
 
+    /// Empties the index into a new generation with sequence 0.
     #[napi(catch_unwind)]
-    pub fn reset(&self) -> Result<()> {
-        self.index()?.reset().map_err(from_index)
+    pub fn reset(&self, env: &Env) -> napi::Result<()> {
+        thrown(env, || self.index()?.reset().map_err(from_index))
     }
 
+    /// Checks every published byte against its checksums.
     #[napi(catch_unwind)]
-    pub fn verify(&self) -> Result<AsyncTask<Guarded<FileJob>>> {
-        self.start(Files::Verify)
+    pub fn verify(&self, env: &Env) -> napi::Result<AsyncTask<Guarded<FileJob>>> {
+        thrown(env, || self.start(Files::Verify))
     }
 
+    /// The best records; borrows its arrays for the call.
     #[napi(catch_unwind)]
-    pub fn search(&self, search: SearchArguments<'_>) -> Result<SearchArrays> {
-        let search = CheckedSearch::of(&search, self.dimension)?;
-        Ok(self.index()?.search(&search.as_request()).map_err(from_index)?.into())
+    pub fn search(&self, env: &Env, search: SearchArguments<'_>) -> napi::Result<SearchArrays> {
+        thrown(env, || {
+            let search = CheckedSearch::of(&search, self.dimension)?;
+            Ok(self.index()?.search(&search.as_request()).map_err(from_index)?.into())
+        })
     }
 
+    /// `search` off the main thread, over copies of its arrays.
     #[napi(catch_unwind)]
-    pub fn search_async(&self, search: SearchArguments<'_>) -> Result<AsyncTask<Guarded<SearchJob>>> {
-        let search = CheckedSearch::of(&search, self.dimension)?.into_owned();
-        Ok(start(SearchJob { index: self.index()?, search }))
+    pub fn search_async(
+        &self,
+        env: &Env,
+        search: SearchArguments<'_>,
+    ) -> napi::Result<AsyncTask<Guarded<SearchJob>>> {
+        thrown(env, || {
+            let search = CheckedSearch::of(&search, self.dimension)?.into_owned();
+            Ok(start(SearchJob { index: self.index()?, search }))
+        })
     }
 
-    /// Gives up the writer's lock as soon as a compaction that runs has noticed. Searches that run go on; later calls fail.
+    /// Gives up the writer's lock as soon as a compaction that runs has noticed. Searches that run go on; later
+    /// calls fail.
     #[napi(catch_unwind)]
     pub fn close(&self) {
         if let Ok(index) = self.index() {
@@ -138,9 +182,7 @@ impl NativeVectorIndex {
 
     fn index(&self) -> Result<Arc<VectorIndex>> {
         let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        index
-            .clone()
-            .ok_or_else(|| Failure::new(Code::IndexUnavailable, "the vector index is closed".to_owned()))
+        index.clone().ok_or_else(|| Failure::new(Code::IndexUnavailable, "the vector index is closed"))
     }
 }
 
@@ -151,6 +193,7 @@ enum Files {
     Verify,
 }
 
+/// A call on the index's files.
 pub struct FileJob {
     index: Arc<VectorIndex>,
     work: Files,
@@ -170,6 +213,7 @@ impl Job for FileJob {
     }
 }
 
+/// A search.
 pub struct SearchJob {
     index: Arc<VectorIndex>,
     search: CheckedSearch<'static>,

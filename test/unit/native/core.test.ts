@@ -48,13 +48,15 @@ describe.skipIf(nativeAbsence !== "")(`opening the native core${nativeAbsence}`,
     expect(["avx512", "avx2", "neon", "scalar"]).toContain(core.simd);
   });
 
-  it("reads memory like the twin", () => {
-    const { core } = openCore();
+  it("reads memory like the twin", (context) => {
+    const { xorWords } = openCore().core;
+    if (xorWords === null) context.skip("a published addon has no entries for benchmarks");
     const bytes = Uint8Array.from({ length: 10_007 }, (_, i) => (i * 37 + (i >> 3)) & 255);
     for (const part of [bytes, bytes.subarray(3), bytes.subarray(0, 515), bytes.subarray(0, 2)])
       for (const threads of [1, 2, 5])
-        expect(core.xorWords(part, threads)).toBe(twinCore.xorWords(part, threads));
-    expect(() => core.xorWords(bytes, 0)).toThrow(expect.objectContaining({ field: "threads" }));
+        expect(xorWords?.(part, threads)).toBe(twinCore.xorWords?.(part, threads));
+    for (const read of [xorWords, twinCore.xorWords])
+      expect(() => read?.(bytes, 0)).toThrow(expect.objectContaining({ field: "threads" }));
   });
 
   it("uses a named level, and refuses or reports one that is not there", () => {

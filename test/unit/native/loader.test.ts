@@ -2,10 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { LIMITS } from "../../../ts/native/limits.js";
 import { describeFailures, type LoadPlaces, loadAddon } from "../../../ts/native/loader.js";
 import { detectPlatform, libcOfMappings, platformOf } from "../../../ts/native/platform.js";
 
 const PLATFORM = platformOf("linux", "x64", "gnu");
+/** What an addon of this checkout says of its limits. */
+const LIMITS_EXPORT = `; exports.limits = () => (${JSON.stringify(LIMITS)})`;
 const PACKAGE = "cpersona-native-linux-x64-gnu";
 
 describe("the platform", () => {
@@ -54,8 +57,21 @@ describe("the loader", () => {
     expect(describeFailures(load)).toEqual([`package ${PACKAGE}: not found`, "local build: not found"]);
   });
 
-  it("takes the platform package first", () => {
+  it("refuses an addon whose limits are others, and names them", () => {
+    const other = { ...LIMITS, maxDimension: 65_535 };
+    const version = "exports.addonVersion = () => '1.2.3'";
+    writePackage("addon.cjs", `${version}; exports.limits = () => (${JSON.stringify(other)})`);
+    expect(loadAddon(places).binding).toBeNull();
+    expect(describeFailures(loadAddon(places))[0]).toContain("other limits (maxDimension)");
+  });
+
+  it("refuses an addon that is older than the table of limits", () => {
     writePackage("addon.cjs", "exports.addonVersion = () => '1.2.3'");
+    expect(describeFailures(loadAddon(places))[0]).toContain("other limits (maxDimension, ");
+  });
+
+  it("takes the platform package first", () => {
+    writePackage("addon.cjs", `exports.addonVersion = () => '1.2.3'${LIMITS_EXPORT}`);
     const load = loadAddon(places);
     expect(load.place).toBe(`package ${PACKAGE}`);
     expect(load.binding?.addonVersion()).toBe("1.2.3");

@@ -2,6 +2,7 @@
 
 import { availableParallelism } from "node:os";
 import { invalidArgument } from "../../errors.js";
+import { LIMITS } from "../../native/limits.js";
 
 export const BENCHES = ["scan", "recall", "store", "hook", "embed"] as const;
 export type BenchName = (typeof BENCHES)[number];
@@ -49,8 +50,12 @@ export function planOf(name: BenchName, options: BenchOptions): BenchPlan {
   const cores = availableParallelism();
   return {
     rows: numbers("rows", options.rows ?? ROWS[name], 10_000_000),
-    dims: numbers("dims", options.dims ?? "384,768", 16_384),
-    threads: numbers("threads", options.threads ?? (cores > 1 ? `1,${Math.min(cores, 256)}` : "1"), 256),
+    dims: numbers("dims", options.dims ?? "384,768", LIMITS.maxDimension),
+    threads: numbers(
+      "threads",
+      options.threads ?? (cores > 1 ? `1,${Math.min(cores, LIMITS.maxThreads)}` : "1"),
+      LIMITS.maxThreads,
+    ),
     runs: numbers("runs", options.runs ?? "30", 10_000)[0] as number,
   };
 }

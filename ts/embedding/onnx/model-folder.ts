@@ -5,6 +5,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { JsonError, parseJson } from "../../domain/json.js";
 import { readRegularFile } from "../../files.js";
+import { LIMITS } from "../../native/limits.js";
 import { EmbeddingError } from "../failure.js";
 
 const POOLINGS = ["mean", "cls"] as const;
@@ -34,7 +35,6 @@ export interface OnnxModel {
 }
 
 const MODEL_FILES = ["model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx"];
-const MAX_DIMENSION = 16_384;
 const MAX_TOKENS = 32_768;
 const MAX_INT = 2 ** 31 - 1;
 const MAX_JSON_BYTES = 1_048_576;
@@ -61,7 +61,7 @@ type Description = Omit<OnnxModel, "modelFile" | "tokenizerFile" | "tokenizerCon
 function readOurs(read: FieldReader, folder: string): Description {
   return {
     id: read.text("id") ?? basename(folder),
-    dimension: read.mustWhole("dims", 1, MAX_DIMENSION),
+    dimension: read.mustWhole("dims", 1, LIMITS.maxDimension),
     maxTokens: read.mustWhole("max_tokens", 4, MAX_TOKENS),
     pooling: read.choice("pooling", POOLINGS) ?? "mean",
     output: read.text("output") ?? null,
@@ -77,7 +77,7 @@ function readPlain(read: FieldReader, folder: string): Description {
   const longest = readerOf(folder, "sentence_bert_config.json").whole("max_seq_length", 4, MAX_INT) ?? 512;
   return {
     id: read.text("_name_or_path") || basename(folder),
-    dimension: read.mustWhole("hidden_size", 1, MAX_DIMENSION),
+    dimension: read.mustWhole("hidden_size", 1, LIMITS.maxDimension),
     maxTokens: Math.min(longest, stated.mostTokens),
     pooling: stated.pooling ?? "mean",
     output: null,
@@ -109,7 +109,7 @@ export function statedByFiles(folder: string): Stated {
   const longest =
     readerOf(folder, "sentence_bert_config.json").whole("max_seq_length", 4, MAX_INT) ?? MAX_TOKENS;
   const stated = {
-    dims: config.whole("hidden_size", 1, MAX_DIMENSION),
+    dims: config.whole("hidden_size", 1, LIMITS.maxDimension),
     pad_id: padId,
     pooling: poolingOf(readerOf(folder, "1_Pooling/config.json")),
     // Tools write empty prompts where nobody said anything.

@@ -6,8 +6,8 @@ import type { FusedRanking, Fusion, RankedLists, RecordKey } from "../contract.j
 
 export const twinFusion: Fusion = {
   rrf(lists, k) {
-    if (!(k > 0) || !Number.isFinite(k)) throw invalidArgument("k", "must be finite and greater than 0");
     checkLists(lists);
+    if (!(k > 0) || !Number.isFinite(k)) throw invalidArgument("k", "must be finite and greater than 0");
     const totals = new Map<RecordKey, number>();
     forEachList(lists, (start, end, weight) => {
       for (let at = start; at < end; at++) addTo(totals, lists, at, weight / (k + (at - start + 1)));
@@ -66,6 +66,7 @@ function ranked(totals: Map<RecordKey, number>): FusedRanking {
 }
 
 function checkLists({ keys, offsets, weights }: RankedLists): void {
+  if (keys.some(Number.isNaN)) throw invalidArgument("keys", "must be numbers");
   if (offsets.length !== weights.length + 1) {
     throw invalidArgument("offsets", "must have one entry more than weights");
   }
@@ -76,5 +77,4 @@ function checkLists({ keys, offsets, weights }: RankedLists): void {
   if (!weights.every((weight) => Number.isFinite(weight) && weight >= 0)) {
     throw invalidArgument("weights", "must be finite and not negative");
   }
-  if (keys.some(Number.isNaN)) throw invalidArgument("keys", "must be numbers");
 }

@@ -4,8 +4,8 @@
 import { readFileSync } from "node:fs";
 import { MemoryError } from "../../errors.js";
 import type { StaticTable } from "../contract.js";
+import { LIMITS } from "../limits.js";
 import { PieceTrie } from "./piece-trie.js";
-import { MAX_DIMENSION } from "./vector-rules.js";
 
 const MAGIC = "STE1";
 const VERSION = 1;
@@ -166,7 +166,7 @@ function parseTable(file: Uint8Array<ArrayBuffer>): TableParts {
   const dimension = header.getUint32(12, true);
   const blobBytes = header.getUint32(24, true);
   const bits = header.getUint32(28, true);
-  if (dimension < 2 || dimension > MAX_DIMENSION || dimension % 2 !== 0)
+  if (dimension < 2 || dimension > LIMITS.maxDimension || dimension % 2 !== 0)
     throw damaged("has an impossible width");
   if (bits !== 4 && bits !== 8) throw damaged("has an unknown row format");
   const rowBytes = (count * dimension * bits) / 8;

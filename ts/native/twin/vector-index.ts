@@ -68,14 +68,14 @@ class TwinVectorIndex implements VectorIndex {
   }
 
   append(rows: VectorRows): void {
-    this.#mustBeLocked();
     checkRows("rows", rows, this.dimension);
+    this.#mustBeLocked();
     this.#rows.append(rows);
   }
 
   remove(keys: Float64Array): number {
-    this.#mustBeLocked();
     checkKeys("keys", keys);
+    this.#mustBeLocked();
     const gone = new Set(keys);
     const { keys: rowKeys, removed, count } = this.#rows;
     let marked = 0;
@@ -88,8 +88,8 @@ class TwinVectorIndex implements VectorIndex {
   }
 
   publish(sequence: number): void {
-    this.#mustBeLocked();
     checkSequence(sequence);
+    this.#mustBeLocked();
     this.#published = this.#rows.count;
     this.#sequence = sequence;
   }
@@ -123,8 +123,8 @@ class TwinVectorIndex implements VectorIndex {
   }
 
   search(request: VectorSearchRequest): VectorSearchResult {
-    this.#mustBeOpen();
     checkRequest(request, this.dimension);
+    this.#mustBeOpen();
     const near = new TopRecords(request.nearLimit);
     const far = new TopRecords(request.far === null || request.near === null ? 0 : request.farLimit);
     const masked = request.masked === null ? null : new Set(request.masked);
@@ -227,11 +227,12 @@ function dot(query: Float32Array, vectors: Float32Array, offset: number): number
   return Math.fround(sum0 + sum1 + (sum2 + sum3));
 }
 
+/** Adding zero turns a key of -0 into 0. */
 function toResult(near: TopRecords, far: TopRecords): VectorSearchResult {
   const records = [...near.ranked, ...far.ranked];
   return {
     nearCount: near.ranked.length,
-    keys: Float64Array.from(records, (record) => record.key),
+    keys: Float64Array.from(records, (record) => record.key + 0),
     blocks: Uint32Array.from(records, (record) => record.block),
     scores: Float32Array.from(records, (record) => record.score),
   };

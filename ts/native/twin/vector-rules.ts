@@ -2,31 +2,42 @@
 // scan itself needs none. It knows lengths and ranges, not what the numbers mean.
 
 import { invalidArgument, MemoryError } from "../../errors.js";
-import type { AgeCut, VectorIndexOptions, VectorRows, VectorSearchRequest } from "../contract.js";
+import type {
+  AgeCut,
+  SearchMethod,
+  VectorIndexOptions,
+  VectorRows,
+  VectorSearchRequest,
+} from "../contract.js";
+import { LIMITS } from "../limits.js";
 
-/** The same as the native index's bound. */
-export const MAX_DIMENSION = 65_535;
-const IDENTITY_BYTES = 16;
-const MAX_CODE = 0xffff_ffff;
+const METHODS: ReadonlySet<string> = new Set<SearchMethod>([
+  "auto",
+  "exact",
+  "int8",
+  "bits",
+  "int8-raw",
+  "bits-raw",
+]);
 
 /** Throws `invalid_argument` unless the options can open an index. */
 export function checkOptions(options: VectorIndexOptions): void {
   const { dimension, identity } = options;
-  if (!Number.isInteger(dimension) || dimension < 1 || dimension > MAX_DIMENSION) {
-    throw invalidArgument("dimension", `must be a whole number from 1 to ${MAX_DIMENSION}`);
+  if (!Number.isInteger(dimension) || dimension < 1 || dimension > LIMITS.maxDimension) {
+    throw invalidArgument("dimension", `must be a whole number from 1 to ${LIMITS.maxDimension}`);
   }
-  if (identity.length !== IDENTITY_BYTES)
-    throw invalidArgument("identity", `must be ${IDENTITY_BYTES} bytes`);
+  if (identity.length !== LIMITS.identityBytes)
+    throw invalidArgument("identity", `must be ${LIMITS.identityBytes} bytes`);
 }
 
-/** Throws `invalid_argument` unless the arrays are parallel, the keys exact, the vectors finite and the times numbers. */
+/** Throws `invalid_argument` unless the arrays are parallel, the keys exact, vectors and times finite. */
 export function checkRows(field: string, rows: VectorRows, dimension: number): void {
   const count = rows.keys.length;
   if (rows.blocks.length !== count) throw invalidArgument(`${field}.blocks`, "must be as long as keys");
   if (rows.scopes.length !== count) throw invalidArgument(`${field}.scopes`, "must be as long as keys");
   if (rows.times.length !== count) throw invalidArgument(`${field}.times`, "must be as long as keys");
   checkKeys(`${field}.keys`, rows.keys);
-  if (rows.times.some(Number.isNaN)) throw invalidArgument(`${field}.times`, "must not hold NaN");
+  if (!rows.times.every(Number.isFinite)) throw invalidArgument(`${field}.times`, "must be finite");
   checkVectors(`${field}.vectors`, rows.vectors, count * dimension);
 }
 
@@ -53,6 +64,15 @@ export function checkRequest(request: VectorSearchRequest, dimension: number): v
   checkAscending("masked", request.masked);
   checkAscending("only", request.only);
   if (request.extra !== null) checkRows("extra", request.extra, dimension);
+  if (!METHODS.has(request.method)) throw invalidArgument("method", "must be one of the known methods");
+  if (request.threads !== undefined) checkThreads(request.threads);
+}
+
+/** Throws `invalid_argument` unless so many threads may share a scan. */
+export function checkThreads(threads: number): void {
+  if (!Number.isInteger(threads) || threads < 1 || threads > LIMITS.maxThreads) {
+    throw invalidArgument("threads", `must be a whole number from 1 to ${LIMITS.maxThreads}`);
+  }
 }
 
 /** The error of a call that came after `close`. */
@@ -77,16 +97,17 @@ function checkCut(field: string, cut: AgeCut | null): void {
 }
 
 function checkLimit(field: string, limit: number): void {
-  if (!Number.isInteger(limit) || limit < 0 || limit > MAX_CODE) {
+  if (!Number.isInteger(limit) || limit < 0 || limit > LIMITS.maxList) {
     throw invalidArgument(field, "must be a whole number from 0 to 2^32 - 1");
   }
 }
 
 function checkAscending(field: string, keys: Float64Array | null): void {
   if (keys === null) return;
+  checkKeys(field, keys);
   let previous = Number.NEGATIVE_INFINITY;
   for (const key of keys) {
-    if (!(key >= previous)) throw invalidArgument(field, "must be ascending");
+    if (key < previous) throw invalidArgument(field, "must be ascending");
     previous = key;
   }
 }

@@ -207,11 +207,14 @@ fn dot_i8_at(query: &[i8], rows: &[i8], at: &[u32], out: &mut [i32]) {
     }
 }
 
+/// The words of the lanes that are set; the rest is zero.
+///
+/// # Safety
+/// `words` must reach to the highest lane that is set.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_words(words: &[u64], lanes: __mmask8) -> __m512i {
-    debug_assert!(lanes.count_ones() as usize <= words.len());
-    // SAFETY: `lanes` is contiguous from 0 and never wider than `words`; masked lanes cannot fault.
+unsafe fn load_words(words: &[u64], lanes: __mmask8) -> __m512i {
+    // SAFETY: the caller vouches for every lane that is read; masked lanes cannot fault.
     unsafe { _mm512_maskz_loadu_epi64(lanes, words.as_ptr().cast()) }
 }
 
@@ -234,18 +237,23 @@ impl<const N: usize> Words<N> {
         for i in 0..N {
             let part = &query[i * 8..];
             this.lanes[i] = lanes_of(part.len());
-            this.query[i] = load_words(part, this.lanes[i]);
+            // SAFETY: the lanes were made from the length of `part`.
+            this.query[i] = unsafe { load_words(part, this.lanes[i]) };
         }
         this
     }
 
     /// Differing bits per lane.
+    ///
+    /// # Safety
+    /// `row` must be as long as the query.
     #[inline]
     #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-    fn counts(&self, row: &[u64]) -> __m512i {
+    unsafe fn counts(&self, row: &[u64]) -> __m512i {
         let mut sum = _mm512_setzero_si512();
         for i in 0..N {
-            let words = load_words(&row[i * 8..], self.lanes[i]);
+            // SAFETY: the lanes fit the query, and the row is as long.
+            let words = unsafe { load_words(&row[i * 8..], self.lanes[i]) };
             sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_xor_si512(words, self.query[i])));
         }
         sum
@@ -266,10 +274,12 @@ fn hamming_short<const N: usize>(query: &[u64], rows: &[u64], out: &mut [u32]) {
         let mut packed = [_mm512_setzero_si512(); 2];
         for (half, sums) in packed.iter_mut().enumerate() {
             let rows = &group[half * 4 * width..][..4 * width];
-            let first = words.counts(&rows[..width]);
-            let second = _mm512_slli_epi64::<16>(words.counts(&rows[width..2 * width]));
-            let third = _mm512_slli_epi64::<32>(words.counts(&rows[2 * width..3 * width]));
-            let fourth = _mm512_slli_epi64::<48>(words.counts(&rows[3 * width..]));
+            // SAFETY: each of the four slices is one row, as long as the query.
+            let count = |row: usize| unsafe { words.counts(&rows[row * width..][..width]) };
+            let first = count(0);
+            let second = _mm512_slli_epi64::<16>(count(1));
+            let third = _mm512_slli_epi64::<32>(count(2));
+            let fourth = _mm512_slli_epi64::<48>(count(3));
             *sums = _mm512_add_epi64(_mm512_add_epi64(first, second), _mm512_add_epi64(third, fourth));
         }
         // Lanes alternate between the halves, then fold 512 to 128 bits.
@@ -284,7 +294,8 @@ fn hamming_short<const N: usize>(query: &[u64], rows: &[u64], out: &mut [u32]) {
         unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), wide) };
     }
     for (value, row) in out_rest.iter_mut().zip(groups.remainder().chunks_exact(width)) {
-        *value = _mm512_reduce_add_epi64(words.counts(row)) as u32;
+        // SAFETY: `row` is one row, as long as the query.
+        *value = _mm512_reduce_add_epi64(unsafe { words.counts(row) }) as u32;
     }
 }
 
@@ -294,8 +305,12 @@ fn hamming_short<const N: usize>(query: &[u64], rows: &[u64], out: &mut [u32]) {
 fn hamming_long(query: &[u64], row: &[u64]) -> u32 {
     let mut sum = _mm512_setzero_si512();
     for (q, r) in query.chunks(8).zip(row.chunks(8)) {
-        let lanes = lanes_of(q.len());
-        let differ = _mm512_xor_si512(load_words(q, lanes), load_words(r, lanes));
+        let lanes = lanes_of(q.len().min(r.len()));
+        // SAFETY: the lanes fit the shorter of the two.
+        let query = unsafe { load_words(q, lanes) };
+        // SAFETY: as above.
+        let row = unsafe { load_words(r, lanes) };
+        let differ = _mm512_xor_si512(query, row);
         sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(differ));
     }
     _mm512_reduce_add_epi64(sum) as u32
