@@ -14,7 +14,7 @@ import type { JobWork } from "./job-work.js";
 import { MergeWork } from "./merge-work.js";
 
 /** How long a job without a sign of life is left to its owner, ms. */
-export const LEASE_MS = 15_000;
+const LEASE_MS = 15_000;
 /** How long a job waits for others that change rows of the same agents, ms. */
 const TURN_MS = 30_000;
 const POLL_MS = 100;
