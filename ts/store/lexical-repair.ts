@@ -1,19 +1,19 @@
 // Makes the words indexes whole again from the records, in steps and newest first, while others read and write.
 
-import { randomUUID } from "node:crypto";
 import { log } from "../log.js";
 import type { Database, StepOptions } from "./database.js";
+import { Lease } from "./lease.js";
 import { LEXICAL_TABLES, type Lexical, type LexicalTables } from "./lexical.js";
 import type { Settings } from "./settings.js";
 
-/** Under this name the settings tell all processes that a repair is under way, and until when it is alone. */
+/** Under this name the settings tell all processes that records may be missing, until a repair has ended. */
 const REPAIR = "lexical_repair";
 /** A killed process's repair is taken over after this long, ms. */
 const ALONE_MS = 15_000;
-/** Records looked at by one query. */
-const PAGE = 256;
 /** A table that is damaged again each time lies on a bad disk. */
 const MAX_ROUNDS = 5;
+/** Rows looked at by one query. */
+const PAGE = 256;
 /** Above every id. */
 const END = 9_223_372_036_854_775_807n;
 
@@ -21,7 +21,6 @@ export class LexicalRepair {
   readonly #db: Database;
   readonly #lexical: Lexical;
   readonly #settings: Settings;
-  readonly #owner = randomUUID();
   /** rows that differ although a repair has just ended: nothing that another one would mend */
   #isHopeless = false;
 
@@ -47,14 +46,26 @@ export class LexicalRepair {
    * @param now milliseconds since the epoch
    */
   async run(now: () => number, options: StepOptions = {}): Promise<boolean> {
-    if (!this.isDue() || !(await this.#take(now))) return false;
+    if (!this.isDue()) return false;
+    const lease = new Lease(this.#db, this.#settings, REPAIR, now);
+    if (!(await lease.take(ALONE_MS))) return false;
+    try {
+      await this.#repair(options);
+    } finally {
+      await lease.release();
+    }
+    return true;
+  }
+
+  async #repair(options: StepOptions): Promise<void> {
     log("warn", "the words index lacks records and is filled from the memories");
+    await this.#db.write(() => this.#settings.put(REPAIR, "begun"), { background: true });
     for (let round = 0; round < MAX_ROUNDS; round++) {
       await this.#clearDamaged();
       for (const tables of Object.values(LEXICAL_TABLES)) {
-        await this.#fill(tables, now, options);
-        await this.#removeStrangers(tables, now, options);
-        if (options.isStopped?.() === true) return true;
+        await this.#fill(tables, options);
+        await this.#removeStrangers(tables, options);
+        if (options.isStopped?.() === true) return;
       }
       // Writing may have met damage in a table that looked whole.
       if (this.#lexical.damaged().length === 0) break;
@@ -62,23 +73,6 @@ export class LexicalRepair {
     await this.#db.write(() => this.#settings.remove(REPAIR), { background: true });
     this.#isHopeless = !this.#lexical.isComplete();
     if (this.#isHopeless) log("warn", "some records cannot be indexed by their words");
-    return true;
-  }
-
-  #take(now: () => number): Promise<boolean> {
-    return this.#db.write(
-      () => {
-        const [owner, until] = (this.#settings.get(REPAIR) ?? "").split(" ");
-        if (owner !== "" && owner !== this.#owner && Number(until) > now()) return false;
-        this.#prolong(now);
-        return true;
-      },
-      { background: true },
-    );
-  }
-
-  #prolong(now: () => number): void {
-    this.#settings.put(REPAIR, `${this.#owner} ${now() + ALONE_MS}`);
   }
 
   async #clearDamaged(): Promise<void> {
@@ -87,57 +81,46 @@ export class LexicalRepair {
   }
 
   /** Indexes the records that an index lacks. What is stored meanwhile indexes itself. */
-  async #fill(tables: LexicalTables, now: () => number, options: StepOptions): Promise<void> {
-    let before: number | bigint = END;
-    const page = this.#db.sql(
-      `SELECT id, EXISTS (SELECT 1 FROM ${tables.terms}_docsize d WHERE d.id = r.id)
-              AND EXISTS (SELECT 1 FROM ${tables.trigrams}_docsize d WHERE d.id = r.id) AS known
-       FROM ${tables.records} r WHERE id < ? ORDER BY id DESC LIMIT ${PAGE}`,
-    );
-    await this.#inSteps(now, options, (hasTime) => {
-      const rows = page.all(before);
-      for (const row of rows) {
-        if (!hasTime()) return "more";
-        const id = Number(row["id"]);
-        if (row["known"] !== 1) this.#lexical.index(tables, id);
-        before = id;
-      }
-      return rows.length < PAGE ? "done" : "more";
-    });
+  #fill(tables: LexicalTables, options: StepOptions): Promise<void> {
+    const { records, terms, trigrams } = tables;
+    const isKnown = [terms, trigrams]
+      .map((table) => `EXISTS (SELECT 1 FROM ${table}_docsize d WHERE d.id = r.id)`)
+      .join(" AND ");
+    return this.#forUnknown(`${records} r`, isKnown, (id) => this.#lexical.index(tables, id), options);
   }
 
   /** Removes what belongs to no record. */
-  async #removeStrangers(tables: LexicalTables, now: () => number, options: StepOptions): Promise<void> {
-    for (const table of [tables.terms, tables.trigrams]) {
-      let before: number | bigint = END;
-      const page = this.#db.sql(
-        `SELECT id, EXISTS (SELECT 1 FROM ${tables.records} r WHERE r.id = d.id) AS known
-         FROM ${table}_docsize d WHERE id < ? ORDER BY id DESC LIMIT ${PAGE}`,
-      );
-      await this.#inSteps(now, options, (hasTime) => {
-        const rows = page.all(before);
-        for (const row of rows) {
-          if (!hasTime()) return "more";
-          const id = Number(row["id"]);
-          if (row["known"] !== 1) this.#lexical.forget(table, id);
-          before = id;
-        }
-        return rows.length < PAGE ? "done" : "more";
-      });
-    }
+  async #removeStrangers({ records, terms, trigrams }: LexicalTables, options: StepOptions): Promise<void> {
+    const isKnown = `EXISTS (SELECT 1 FROM ${records} r WHERE r.id = d.id)`;
+    for (const table of [terms, trigrams])
+      await this.#forUnknown(`${table}_docsize d`, isKnown, (id) => this.#lexical.forget(table, id), options);
   }
 
-  #inSteps(
-    now: () => number,
+  /** `work` for the id of each row of a table for which the SQL `isKnown` does not hold, the largest first. */
+  async #forUnknown(
+    table: string,
+    isKnown: string,
+    work: (id: number) => void,
     options: StepOptions,
-    step: (hasTime: () => boolean) => "more" | "done",
   ): Promise<void> {
-    return this.#db.writeInSteps((hasTime) => {
-      this.#prolong(now);
-      // Pages without a gap cost little: as many of them as there is time for.
-      let outcome = step(hasTime);
-      while (outcome === "more" && hasTime()) outcome = step(hasTime);
-      return outcome;
+    const page = this.#db.sql(
+      `SELECT id, ${isKnown} AS known FROM ${table} WHERE id < ? ORDER BY id DESC LIMIT ${PAGE}`,
+    );
+    let before: number | bigint = END;
+    await this.#db.writeInSteps((hasTime) => {
+      // Pages on which all is known cost little: as many of them as there is time for.
+      while (hasTime()) {
+        const rows = page.all(before);
+        for (const row of rows) {
+          const id = Number(row["id"]);
+          if (row["known"] !== 1) work(id);
+          before = id;
+          // Asked behind each row: a step that found no time at all would get no further.
+          if (!hasTime()) return "more";
+        }
+        if (rows.length < PAGE) return "done";
+      }
+      return "more";
     }, options);
   }
 }

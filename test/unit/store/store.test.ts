@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { RecordKind } from "../../../ts/domain/record.js";
 import { recordKey } from "../../../ts/domain/record.js";
 import type { ReadScope } from "../../../ts/domain/scope.js";
+import { Lease } from "../../../ts/store/lease.js";
 import type { Store } from "../../../ts/store/store.js";
 import { foldText } from "../../../ts/text/normalise.js";
 import { indexTerms } from "../../../ts/text/tokenise.js";
@@ -214,6 +215,33 @@ describe("the words and substring indexes", () => {
     expect(byWords(store, "umbrella").length).toBeGreaterThan(99);
     expect(bySubstring(store, "mbrell").length).toBeGreaterThan(99);
     expect(store.lexical.isIntact()).toBe(true);
+  });
+
+  it("are repaired by one process at a time, and by the next when that one is done or gone", async () => {
+    const path = join(tempFolder(), "memory.db");
+    const [ours, theirs] = [openStore(path), openStore(path)];
+    const ids = ["red umbrella", "blue umbrella"].map((text) => ours.addMemory(aMemory(text), null));
+    const now = (): number => 1_000_000;
+    const other = new Lease(theirs.database, theirs.settings, "lexical_repair", now);
+    expect(await other.take(15_000)).toBe(true);
+    sql(path, "INSERT INTO memory_terms(memory_terms) VALUES ('delete-all')");
+    expect(await ours.lexicalRepair.run(now)).toBe(false);
+    expect(byWords(ours, "umbrella")).toEqual([]);
+    await other.release();
+    expect(await ours.lexicalRepair.run(now)).toBe(true);
+    expect(byWords(theirs, "umbrella")).toEqual([ids[1], ids[0]]);
+  });
+
+  it("say that records may be missing after a repair that ended early, also to other processes", async () => {
+    const path = join(tempFolder(), "memory.db");
+    const [ours, theirs] = [openStore(path), openStore(path)];
+    const id = ours.addMemory(aMemory("red umbrella"), null);
+    sql(path, "INSERT INTO memory_terms(memory_terms) VALUES ('delete-all')");
+    expect(await ours.lexicalRepair.run(Date.now, { isStopped: () => true })).toBe(true);
+    expect(theirs.lexicalRepair.isUnderWay()).toBe(true);
+    expect(await theirs.lexicalRepair.run(Date.now)).toBe(true);
+    expect(ours.lexicalRepair.isUnderWay()).toBe(false);
+    expect(byWords(ours, "umbrella")).toEqual([id]);
   });
 
   it("never stand in the way of a deletion when they are damaged", () => {
