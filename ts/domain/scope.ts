@@ -21,6 +21,9 @@ export interface ReadScope {
   readonly excludeTags?: readonly string[] | undefined;
 }
 
+/** Sees every row. */
+export const EVERYTHING: ReadScope = { agentId: null, projectId: null, channel: null };
+
 /** Restriction of memories by the id inside their `source`; null restricts nothing. */
 export interface SourceFilter {
   readonly id: string;

@@ -2,6 +2,7 @@
 // target's profile always wins.
 
 import { recordKey } from "../domain/record.js";
+import { EVERYTHING } from "../domain/scope.js";
 import { invalidArgument } from "../errors.js";
 import { nextTurn } from "../next-turn.js";
 import { checkScope } from "../remember/checks.js";
@@ -50,8 +51,8 @@ export async function mergeAgents(
   const id = await jobs.begin("merge", [sourceAgent, targetAgent], () =>
     MergeWork.begin(store, sourceAgent, targetAgent, mode === "move"),
   );
-  const job = await jobs.carryOn(id, progress);
-  return toOutcome(job?.state as MergeState, mode);
+  const { state } = await jobs.complete(id, progress);
+  return toOutcome(state as MergeState, mode);
 }
 
 function toOutcome({ merged, skipped, relations, profile }: Counts, mode: "copy" | "move"): MergeOutcome {
@@ -75,8 +76,6 @@ function toOutcome({ merged, skipped, relations, profile }: Counts, mode: "copy"
 }
 
 const TURN_ROWS = 500;
-const ALL = { agentId: null, projectId: null, channel: null };
-
 /** What a merge would do, without a lock. */
 class MergePreview {
   readonly #request: MergeRequest;
@@ -103,7 +102,7 @@ class MergePreview {
       await this.#turn(progress, total);
     }
     for (const id of summaries) {
-      const [episode] = episodes.get([id], ALL);
+      const [episode] = episodes.get([id], EVERYTHING);
       if (episode !== undefined) this.#count("ep", id, held.take(episode));
       await this.#turn(progress, total);
     }

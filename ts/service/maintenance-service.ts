@@ -31,7 +31,7 @@ const STORE_WIDE = new Set<string>(
   HEALTH_CHECKS.filter(({ reach, repairable }) => reach === "store" && repairable).map(({ name }) => name),
 );
 
-/** Name of that work. */
+/** Names of work under the supervisor. */
 const WORDS_INDEX = "words index";
 const MISSING_VECTORS = "filling in of vectors";
 /** The write that leaves a stretch behind is done by then. */
@@ -202,9 +202,8 @@ export class MaintenanceService {
   async deleteAgent(agentId: string): Promise<TransferCounts> {
     const { store, jobs } = this.#parts;
     const id = await jobs.begin("delete", [agentId], () => DeleteWork.begin(store, agentId));
-    const job = await jobs.carryOn(id);
-    if (job == null) throw new MemoryError("internal", "the deletion is done, its counts are lost");
-    const { deleted, profiles } = job.state as DeleteState;
+    const { state } = await jobs.complete(id);
+    const { deleted, profiles } = state as DeleteState;
     return { memories: deleted.mem, episodes: deleted.ep, profiles };
   }
 
@@ -250,8 +249,8 @@ export class MaintenanceService {
   /** The work of a quiet moment: words index, missing vectors, vector index. Vectors go on by themselves. */
   async runOnce(): Promise<void> {
     if (this.#isClosed) return;
-    const { supervisor } = this.#parts;
-    await supervisor.run("unfinished work", () => this.#parts.jobs.watch());
+    const { supervisor, jobs } = this.#parts;
+    await jobs.watch();
     if (this.#isClosed) return;
     await supervisor.run(WORDS_INDEX, () => this.#repairWords());
     await supervisor.run(MISSING_VECTORS, () => this.#fill());

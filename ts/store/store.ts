@@ -2,7 +2,7 @@
 
 import type { DatabaseConfig } from "../config.js";
 import { type RecordId, recordKey } from "../domain/record.js";
-import type { ReadScope } from "../domain/scope.js";
+import { EVERYTHING, type ReadScope } from "../domain/scope.js";
 import { Belongings, type MovedUse } from "./belongings.js";
 import { ChangeLog } from "./change-log.js";
 import { Database } from "./database.js";
@@ -38,8 +38,6 @@ export interface NewEmbedding {
   readonly dimension: number;
   readonly blocks: readonly EmbeddedBlock[];
 }
-
-const ALL: ReadScope = { agentId: null, projectId: null, channel: null };
 
 export class Store {
   readonly database: Database;
@@ -160,7 +158,8 @@ export class Store {
   /** Gives a record with all that hangs on it to another agent; false when a unique index forbids it. */
   moveRecord({ kind, id }: RecordId, agentId: string): boolean {
     return this.database.transaction(() => {
-      const [row] = kind === "mem" ? this.memories.get([id], ALL) : this.episodes.get([id], ALL);
+      const [row] =
+        kind === "mem" ? this.memories.get([id], EVERYTHING) : this.episodes.get([id], EVERYTHING);
       if (row === undefined) return false;
       const isMoved = this.transfer.setAgent(kind, id, agentId, this.#scopes.code({ ...row, agentId }));
       // Index files know a row's scope.
@@ -171,7 +170,7 @@ export class Store {
 
   /** Records of an agent, as the scopes count them. */
   rowsOf(agentId: string): { memories: number; episodes: number } {
-    return this.pool({ ...ALL, agentId });
+    return this.pool({ ...EVERYTHING, agentId });
   }
 
   deleteMemory(id: number): void {

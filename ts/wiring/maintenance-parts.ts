@@ -1,7 +1,7 @@
 // Store, embedder and indexes as the parts that maintenance works with.
 
 import { recordKey, recordOfKey } from "../domain/record.js";
-import type { ReadScope } from "../domain/scope.js";
+import { EVERYTHING } from "../domain/scope.js";
 import { calibratedCosine, presentIdentity } from "../embedding/embedder.js";
 import { Backfill } from "../maintenance/backfill.js";
 import type { DeepCheckParts } from "../maintenance/deep-check.js";
@@ -23,8 +23,6 @@ import { Store } from "../store/store.js";
 import { embedderCode, storedEmbedderCode } from "./embedder-code.js";
 import type { OpenWiring } from "./open-wiring.js";
 import type { Wiring } from "./recall-parts.js";
-
-const ALL: ReadScope = { agentId: null, projectId: null, channel: null };
 
 export interface MaintenanceWiring extends OpenWiring {
   readonly blocks: BlockEmbedder;
@@ -157,7 +155,7 @@ function healthParts(
     repairSchemaFault: (fault) => repairSchemaFault(database, fault),
     contentHash,
     replaceContent: (id, content) => {
-      const [memory] = store.memories.get([id], ALL);
+      const [memory] = store.memories.get([id], EVERYTHING);
       const holder = memory === undefined ? null : store.memories.findHolder(memory, content);
       if (holder !== null && holder !== id) return "held";
       store.replaceContent(id, content, null);
@@ -172,7 +170,7 @@ function healthParts(
     transaction: (work) => database.transaction(work),
     similar: (ids, agentId) => similarMemories(ids, agentId, wiring),
     newestIds: (agentId, limit) =>
-      store.memories.newest({ ...ALL, agentId }, null, limit).map(({ id }) => id),
+      store.memories.newest({ ...EVERYTHING, agentId }, null, limit).map(({ id }) => id),
     offLength: (agentId, tolerance, limit) => store.health.offLength(agentId, tolerance, limit),
     calibrationState: (agentId) => {
       if (embedderCode(wiring) === null) return { status: "not_applicable", reason: "no embedder" };
@@ -194,7 +192,7 @@ async function similarMemories(
   const code = embedderCode(wiring);
   if (search === null || code === null) return [];
   const pairs = new Map<string, { id: number; other: number; cosine: number }>();
-  const scopes = store.pool({ ...ALL, agentId }).codes;
+  const scopes = store.pool({ ...EVERYTHING, agentId }).codes;
   for (const id of ids) {
     const [query] = store.embeddings.vectorsOf([recordKey("mem", id)], code).get(recordKey("mem", id)) ?? [];
     if (query === undefined || query.length !== search.dimension) continue;
@@ -225,8 +223,8 @@ function exportRows(store: Store, embedder: number | "none" | "newest"): ExportS
   return {
     counts: (agentId) => transfer.counts(agentId),
     idsAfter: (kind, agentId, after, limit) => transfer.idsAfter(kind, agentId, after, limit),
-    memories: (ids) => store.memories.get(ids, ALL),
-    episodes: (ids) => store.episodes.get(ids, ALL),
+    memories: (ids) => store.memories.get(ids, EVERYTHING),
+    episodes: (ids) => store.episodes.get(ids, EVERYTHING),
     belongings: (keys) => store.belongings.of(keys, embedder),
     profiles: (agentId) => transfer.profiles(agentId),
   };

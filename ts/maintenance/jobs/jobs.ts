@@ -2,6 +2,7 @@
 // every step. When a process is killed or stuck, another takes the job over once the lease is over.
 
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { storageStamp } from "../../domain/time.js";
 import { describeError, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
@@ -76,7 +77,7 @@ export class JobRunner {
         return begun;
       }
       if (!this.#live.has(begun.id) && this.#isOver(begun)) await this.carryOn(begun.id);
-      else if (performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      else if (performance.now() < deadline) await sleep(POLL_MS);
       else throw busy(begun);
     }
   }
@@ -118,8 +119,14 @@ export class JobRunner {
 
   #mine(id: number): Job {
     const job = this.#store.jobs.get(id);
-    if (job === null || job.owner !== this.#owner)
-      throw new MemoryError("storage_busy", unfinished("another server has taken the work over"));
+    if (job === null || job.owner !== this.#owner) throw takenOver();
+    return job;
+  }
+
+  /** Does the whole of a job that this process began. Rejects when another process has taken it over. */
+  async complete(id: number, progress?: Progress): Promise<Job> {
+    const job = await this.carryOn(id, progress);
+    if (job === null) throw takenOver();
     return job;
   }
 
@@ -219,6 +226,10 @@ export class JobRunner {
       log("debug", `a lease runs out by itself: ${describeError(error)}`);
     }
   }
+}
+
+function takenOver(): MemoryError {
+  return new MemoryError("storage_busy", unfinished("another server has taken the work over"));
 }
 
 function unfinished(why: string): string {

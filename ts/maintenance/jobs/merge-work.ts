@@ -3,6 +3,7 @@
 
 import type { Memory } from "../../domain/memory.js";
 import { type RecordId, type RecordKind, recordKey, recordOfKey } from "../../domain/record.js";
+import { EVERYTHING } from "../../domain/scope.js";
 import type { Job, JobRow } from "../../store/jobs.js";
 import type { NewEmbedding, Store } from "../../store/store.js";
 import { HeldEpisodes } from "./held-episodes.js";
@@ -32,8 +33,6 @@ const NEXT: Readonly<Record<MergeState["phase"], MergeState["phase"]>> = {
 };
 /** Rows of the job that are read at once; each is a unit of its own. */
 const PAGE_ROWS = 100;
-const ALL = { agentId: null, projectId: null, channel: null };
-
 export class MergeWork implements JobWork {
   readonly #store: Store;
   readonly #ids: Record<RecordKind, number[]> = { mem: [], ep: [] };
@@ -121,7 +120,7 @@ export class MergeWork implements JobWork {
 
   #holder({ kind, id }: RecordId, target: string): number | null {
     if (kind === "mem") return this.#store.transfer.holderFor(id, target);
-    const [episode] = this.#store.episodes.get([id], ALL);
+    const [episode] = this.#store.episodes.get([id], EVERYTHING);
     return episode === undefined ? null : (this.#held?.take(episode) ?? null);
   }
 
@@ -135,7 +134,8 @@ export class MergeWork implements JobWork {
     const belongings = store.belongings.of([key], "newest").get(key);
     const moved = { id: 0, above: 0, use: belongings?.use ?? null };
     const embedding = this.#embedding(belongings?.vectors ?? null);
-    const [row] = kind === "mem" ? store.memories.get([id], ALL) : store.episodes.get([id], ALL);
+    const [row] =
+      kind === "mem" ? store.memories.get([id], EVERYTHING) : store.episodes.get([id], EVERYTHING);
     if (row === undefined) return null;
     const copy = { ...row, agentId: target };
     if ("content" in copy) return store.addMemory(copy as Memory, embedding, moved);
