@@ -99,6 +99,11 @@ export function isStorageFault(error: unknown): error is MemoryError & { readonl
   return error instanceof MemoryError && error.code in STORAGE_FAULTS;
 }
 
+/** Whether another process held the write lock: waiting helps. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof MemoryError && error.code === "storage_busy";
+}
+
 /** The text of an unknown thrown value, for logs. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

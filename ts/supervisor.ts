@@ -1,7 +1,7 @@
 // Keeps background work going: what fails is told once, tried again after longer and longer pauses, and can be
 // asked for. Nothing that runs under it ends the process.
 
-import { describeError, isStorageFault } from "./errors.js";
+import { describeError, isBusy } from "./errors.js";
 import { log } from "./log.js";
 
 /** Work that does not get on. */
@@ -69,8 +69,7 @@ export class Supervisor {
     const failures = (known?.failures ?? 0) + 1;
     this.#standing.set(name, { name, since: known?.since ?? this.#clock.now(), reason, failures });
     log(known === undefined ? "warn" : "debug", `${name} stands still and is tried again: ${reason}`);
-    const isBusy = isStorageFault(error) && error.code === "storage_busy";
-    const pauseMs = (isBusy ? PAUSE_MS.firstBusy : PAUSE_MS.first) * 2 ** Math.min(failures - 1, 16);
+    const pauseMs = (isBusy(error) ? PAUSE_MS.firstBusy : PAUSE_MS.first) * 2 ** Math.min(failures - 1, 16);
     // Many processes share a database, and must not all come back in the same moment.
     return Math.min(pauseMs, PAUSE_MS.most) * (0.75 + Math.random() / 2);
   }

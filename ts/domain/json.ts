@@ -44,6 +44,11 @@ export function parseJsonBytes(bytes: Uint8Array, maxDepth = MAX_JSON_DEPTH): un
   return parseJson(text, maxDepth);
 }
 
+/** Whether bytes hold nothing but ASCII blanks and ends of lines. */
+export function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+}
+
 /** The rule that a value's nesting breaks, or null. */
 export function depthDefect(value: unknown, maxDepth = MAX_JSON_DEPTH): string | null {
   const open: { readonly items: readonly unknown[]; next: number }[] = [];

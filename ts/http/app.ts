@@ -4,7 +4,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { JsonError, MAX_MESSAGE_DEPTH, parseJsonBytes } from "../domain/json.js";
+import { isBlank, JsonError, MAX_MESSAGE_DEPTH, parseJsonBytes } from "../domain/json.js";
 import { describeError, type MemoryErrorCode, retryAfterSeconds } from "../errors.js";
 import { log } from "../log.js";
 import { callTool } from "../mcp/call-tool.js";
@@ -142,7 +142,7 @@ function authorizations(c: Call): string[] {
 
 /** The arguments, or why there are none. An empty body counts as no arguments. */
 function readBody(bytes: Uint8Array): Record<string, unknown> | string {
-  if (bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))) return {};
+  if (isBlank(bytes)) return {};
   try {
     const value = parseJsonBytes(bytes, MAX_MESSAGE_DEPTH);
     if (typeof value === "object" && value !== null && !Array.isArray(value))

@@ -8,7 +8,7 @@ import {
   JSONRPCMessageSchema,
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
-import { JsonError, MAX_MESSAGE_DEPTH, parseJsonBytes } from "../domain/json.js";
+import { isBlank, JsonError, MAX_MESSAGE_DEPTH, parseJsonBytes } from "../domain/json.js";
 import { type InputLine, LineReader } from "./line-reader.js";
 
 /** Longest message, bytes: 10 MiB. */
@@ -73,7 +73,7 @@ export class StdioTransport implements Transport {
       return new Refusal(INVALID_REQUEST, fault, idOfUnread(line.start, line.end));
     }
     // Empty lines between messages.
-    if (line.bytes.every(isBlank)) return null;
+    if (isBlank(line.bytes)) return null;
     let value: unknown;
     try {
       value = parseJsonBytes(line.bytes, MAX_MESSAGE_DEPTH);
@@ -103,10 +103,6 @@ class Refusal {
     readonly message: string,
     readonly id: RequestId | null,
   ) {}
-}
-
-function isBlank(byte: number): boolean {
-  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
 function isWhole(bytes: Buffer): boolean {

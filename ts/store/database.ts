@@ -1,6 +1,7 @@
 // Opens the database file: who may read it, whose file it is, pragmas, migrations, transactions.
 
-import { describeError, MemoryError } from "../errors.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describeError, isBusy, MemoryError } from "../errors.js";
 import { makePrivateFile } from "../files.js";
 import {
   isDamagedIndex,
@@ -145,7 +146,7 @@ export class Database {
   ): Promise<void> {
     for (;;) {
       const pause = this.#freeUntil - performance.now();
-      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+      if (pause > 0) await sleep(pause);
       let tookMs = 0;
       const outcome = await this.write(
         () => {
@@ -197,7 +198,7 @@ export class Database {
       this.#begin();
       return true;
     } catch (error) {
-      if (error instanceof MemoryError && error.code === "storage_busy") return false;
+      if (isBusy(error)) return false;
       throw error;
     } finally {
       this.sql(`PRAGMA busy_timeout = ${STATEMENT_WAIT_MS}`).get();

@@ -1,7 +1,7 @@
 // A lock between processes that the operating system takes away from one that ends, however it ends: an
 // exclusive transaction on a file of its own.
 
-import { MemoryError } from "../errors.js";
+import { isBusy } from "../errors.js";
 import { makePrivateFile } from "../files.js";
 import { loadDriver, type SqlDriverName } from "./driver.js";
 
@@ -18,7 +18,7 @@ export function takeProcessLock(path: string, driver: SqlDriverName | "auto"): P
     connection.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     connection.close();
-    if (error instanceof MemoryError && error.code === "storage_busy") return null;
+    if (isBusy(error)) return null;
     throw error;
   }
   return { release: () => connection.close() };

@@ -1,6 +1,7 @@
 // The turn of every write: one after the other within this process, waiting for other processes without
 // holding up the event loop.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { storageFault } from "../errors.js";
 import { type OnWait, waitListener } from "../waiting.js";
 
@@ -53,9 +54,8 @@ export class WriteQueue {
     return new Promise<void>((done, fail) => {
       const since = performance.now();
       const deadline = since + (options.waitMs ?? this.#defaultWaitMs);
-      const queue = options.background === true ? this.#background : this.#foreground;
       const onWait = options.onWait ?? (options.background === true ? undefined : waitListener());
-      queue.push({ tryWrite, since, deadline, options, onWait, done, fail, toldAt: since });
+      this.#queueOf(options).push({ tryWrite, since, deadline, options, onWait, done, fail, toldAt: since });
       this.#pumping ??= this.#pump();
     });
   }
@@ -69,19 +69,22 @@ export class WriteQueue {
   async #pump(): Promise<void> {
     // What was there first has just been refused the lock.
     let wasRefused = true;
-    for (;;) {
-      const queue = this.#foreground.length > 0 ? this.#foreground : this.#background;
-      const head = queue[0];
-      if (head === undefined) break;
+    for (let head = this.#next(); head !== undefined; head = this.#next()) {
       await sleep(wasRefused ? pollMs(performance.now() - head.since) : 0);
       this.#refuseOverdue();
-      wasRefused = !this.#attempt(this.#foreground[0] ?? this.#background[0]);
+      // One that came meanwhile may go before the head, or the head be overdue.
+      const next = this.#next();
+      wasRefused = next !== undefined && !this.#attempt(next);
     }
     this.#pumping = null;
   }
 
-  #attempt(waiting: Waiting | undefined): boolean {
-    if (waiting === undefined) return true;
+  #next(): Waiting | undefined {
+    return this.#foreground[0] ?? this.#background[0];
+  }
+
+  /** False when another process holds the lock. */
+  #attempt(waiting: Waiting): boolean {
     try {
       if (!waiting.tryWrite()) {
         tell(waiting);
@@ -95,6 +98,10 @@ export class WriteQueue {
     return true;
   }
 
+  #queueOf({ background }: WriteOptions): Waiting[] {
+    return background === true ? this.#background : this.#foreground;
+  }
+
   #refuseOverdue(): void {
     const now = performance.now();
     for (const waiting of [...this.#foreground, ...this.#background]) {
@@ -105,7 +112,7 @@ export class WriteQueue {
   }
 
   #remove(waiting: Waiting): void {
-    const queue = waiting.options.background === true ? this.#background : this.#foreground;
+    const queue = this.#queueOf(waiting.options);
     const place = queue.indexOf(waiting);
     if (place >= 0) queue.splice(place, 1);
   }
@@ -120,8 +127,4 @@ function tell(waiting: Waiting): void {
 
 function pollMs(waitedMs: number): number {
   return 1 + Math.random() * (waitedMs > POLL_MS.oldAfter ? POLL_MS.old : POLL_MS.young);
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

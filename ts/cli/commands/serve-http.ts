@@ -2,6 +2,7 @@
 
 import { readConfig } from "../../config.js";
 import { listen } from "../../http/listen.js";
+import { within } from "../../maintenance/progress.js";
 import { toolsOf } from "../../mcp/tools/index.js";
 import { openService } from "../../open-memory.js";
 import { packageVersion } from "../../package-root.js";
@@ -51,7 +52,7 @@ export async function serveHttp(options: HttpOptions): Promise<void> {
   setTimeout(() => service.maintain().catch(() => {}), 500).unref();
   await stopped;
   await server.close();
-  await Promise.race([service.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_DEADLINE_MS))]);
+  await within(CLOSE_DEADLINE_MS, service.close(), undefined);
   process.exit();
 }
 

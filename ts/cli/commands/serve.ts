@@ -4,12 +4,12 @@
 import { readConfig } from "../../config.js";
 import { describeError, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
+import { within } from "../../maintenance/progress.js";
 import { createMcpServer } from "../../mcp/server.js";
 import { serveStdio } from "../../mcp/stdio.js";
 import { packageVersion } from "../../package-root.js";
 import { LOCAL_CLIENT } from "../../service/access.js";
 import type { MemoryService } from "../../service/memory-service.js";
-import { guardProcess } from "../guard.js";
 import { loadAccess } from "../load-access.js";
 import { operatorSummary } from "../operator-summary.js";
 
@@ -19,7 +19,6 @@ const MAINTENANCE_DELAY_MS = 500;
 const CLOSE_DEADLINE_MS = 250;
 
 export async function serve(opened: () => void = () => {}): Promise<void> {
-  guardProcess();
   const config = readConfig();
   let opening: Promise<MemoryService> | undefined;
   const service = (): Promise<MemoryService> => {
@@ -63,6 +62,6 @@ export async function serve(opened: () => void = () => {}): Promise<void> {
   };
   await serveStdio(mcp);
   const closed = opening?.then((open) => open.close()).catch(() => {});
-  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSE_DEADLINE_MS))]);
+  if (closed !== undefined) await within(CLOSE_DEADLINE_MS, closed, undefined);
   process.exit();
 }

@@ -7,7 +7,7 @@ import { depthDefect, MAX_JSON_DEPTH } from "../../domain/json.js";
 import { type RecordId, recordKey } from "../../domain/record.js";
 import { parseInstant, storageStamp } from "../../domain/time.js";
 import { type EmbedderIdentity, identityKey } from "../../embedding/embedder.js";
-import { describeError, invalidArgument, MemoryError } from "../../errors.js";
+import { describeError, invalidArgument, isStorageFault, MemoryError } from "../../errors.js";
 import { log } from "../../log.js";
 import { nextTurn } from "../../next-turn.js";
 import type { Job } from "../../store/jobs.js";
@@ -68,8 +68,7 @@ export async function importRecords(request: ImportRequest, parts: ImportParts):
     await takeBack(parts.jobs, job);
     if (error instanceof MemoryError && error.code === "damaged_file") throw error;
     log("error", `import: ${describeError(error)}`);
-    const code =
-      error instanceof MemoryError && error.code.startsWith("storage_") ? error.code : "storage_unavailable";
+    const code = isStorageFault(error) ? error.code : "storage_unavailable";
     throw new MemoryError(
       code,
       "import aborted and rolled back: the store could not be written; the log has the details",
@@ -148,7 +147,10 @@ class ImportRun {
     return this.#report.outcome();
   }
 
-  /** `work` for each item, as many a transaction as there is time for; a number that it gives is the number of rows done. */
+  /**
+   * `work` for each item, as many a transaction as there is time for; a number that it gives is the number of
+   * rows done.
+   */
   async #inSteps<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
     let at = 0;
     const step = (job: Job | null, hasTime: () => boolean): "more" | "done" => {

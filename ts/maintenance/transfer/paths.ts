@@ -11,14 +11,17 @@ import { PRIVATE_FILE, PRIVATE_FOLDER, userPath } from "../../files.js";
 
 /** The absolute path that somebody at a terminal means, who may write where they like. */
 export function freePath(field: string, given: string): string {
+  return resolve(namedPath(field, given));
+}
+
+function namedPath(field: string, given: string): string {
   if (given.trim() === "" || given.includes("\0")) throw invalidArgument(field, "must name a file");
-  return resolve(userPath(field, given));
+  return userPath(field, given);
 }
 
 /** The absolute path that a caller means. `folder` is the confinement, null for none. Throws `invalid_argument`. */
 export async function checkedPath(field: string, given: string, folder: string | null): Promise<string> {
-  if (given.trim() === "" || given.includes("\0")) throw invalidArgument(field, "must name a file");
-  const path = userPath(field, given);
+  const path = namedPath(field, given);
   if (path.split(/[\\/]/).includes("..")) throw rejected(field);
   if (folder === null) return resolve(path);
   const root = await realpath(folder).catch(() => resolve(folder));

@@ -1,5 +1,5 @@
-// The store as an import sees it: who holds a record already, and writes that are noted so that they can be taken back. A dry run
-// answers the same questions and writes nothing.
+// The store as an import sees it: who holds a record already, and writes that are noted so that they can be taken
+// back. A dry run answers the same questions and writes nothing.
 
 import type { Episode, Memory } from "../../domain/memory.js";
 import { recordKey } from "../../domain/record.js";
